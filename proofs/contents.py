@@ -2,8 +2,8 @@
 
 Importing 103 statement files with sympy takes over a second, and a list needs none of what they carry.  So ``verify
 --record`` leaves the rows in ``contents.json``, tied to the sha256 of every file that they are read from: the statement
-files, the ledger, and the definition of a status.  Where one byte of those differs, or another package registers
-statements too, the rows are computed from the registry; a stored row is never shown for another text.
+files and what they import, the ledger, the kernel, and the definition of a status.  Where one byte of those differs, or another
+package registers statements too, the rows are computed from the registry; a stored row is never shown for another text.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ def _files() -> Iterator[Path]:
     """Every file that decides a row."""
     import eigentoken.theory
 
-    yield from (path for chapter in CHAPTERS for path in sorted((ROOM / chapter).glob("*.py")))
+    for folder in (*CHAPTERS, "steps", "properties"):
+        yield from sorted((ROOM / folder).glob("*.py"))
+    yield from sorted(ROOM.glob("*.py"))
     yield LEDGER
-    yield ROOM / "verify.py"
     yield Path(eigentoken.theory.__path__[0]) / "statements" / "statement.py"
+    yield from sorted((Path(eigentoken.theory.__path__[0]) / "kernel").glob("*.py"))
 
 
 def key() -> str:

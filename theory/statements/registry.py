@@ -21,7 +21,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,7 @@ __all__ = [
 
 ENTRY_POINT_GROUP = "eigentoken.statements"
 OWN = "eigentoken"
+KERNEL = Path(__file__).resolve().parents[1] / "kernel"
 
 
 class UnknownStatement(ValueError):
@@ -77,6 +78,44 @@ def _package(entry: EntryPoint) -> str:
 
 def _own(entry: EntryPoint) -> bool:
     return _package(entry) == OWN
+
+
+_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+([\w.]+))", re.MULTILINE)
+
+
+def _room(path: Path) -> Path:
+    """The outermost package that holds the file: ``proofs``, or the package of another."""
+    room = path.parent
+    while (room.parent / "__init__.py").is_file():
+        room = room.parent
+    return room
+
+
+@lru_cache(maxsize=1024)
+def _imports(path: Path) -> tuple[Path, ...]:
+    """The modules of the same room that a file imports, at the top or in a function."""
+    room = _room(path)
+    found: set[Path] = set()
+    for first, names, second in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        parts = (first or second).split(".")
+        if room.name not in parts:
+            continue
+        base = room.joinpath(*parts[parts.index(room.name) + 1 :])
+        for each in (base, *(base / name.split(" as ")[0].strip() for name in names.strip("()").split(","))):
+            found |= {file for file in (each.with_suffix(".py"), each / "__init__.py") if file.is_file()}
+    return tuple(sorted(found))
+
+
+@lru_cache(maxsize=1024)
+def _imported(path: Path) -> tuple[Path, ...]:
+    """The file, and everything that it imports of its room, directly or not: the file first, then by name."""
+    found, left = {path}, [path]
+    while left:
+        for each in _imports(left.pop()):
+            if each not in found:
+                found.add(each)
+                left.append(each)
+    return (path, *sorted(found - {path}))
 
 
 class Registry:
@@ -99,9 +138,16 @@ class Registry:
         return statement
 
     def digest(self, statement: Statement) -> str:
-        """sha256 of the id and of the file that states it: recorded evidence belongs to exactly this text."""
+        """sha256 of the id, of the file that states it, of what that imports of its room, and of the kernel where it proves it.
+
+        Recorded evidence belongs to exactly this text.
+        """
         origin = self._origins.get(statement.id, "")
-        text = Path(origin).read_bytes() if origin and Path(origin).is_file() else statement.text_of_fields().encode()
+        if not origin or not Path(origin).is_file():
+            text = statement.text_of_fields().encode()
+        else:
+            kernel = sorted(KERNEL.glob("*.py")) if statement.proof is not None else []
+            text = b"\n".join(each.read_bytes() for each in (*_imported(Path(origin).resolve()), *kernel))
         return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
     def load(self) -> Registry:
