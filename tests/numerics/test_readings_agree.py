@@ -89,6 +89,7 @@ def test_conditions_agree(name: str, denominator: int) -> None:
     seen = {"holds": 0, "fails": 0}
     for plan in (plan_for(name).sized((1, 2, 3), (2, 3)), plan_for(name, symmetric).sized((1, 2, 3), (2, 3))):
         for case, batch in cases(plan, 28, denominator):
+            look = IndependentInstance(case.instance, case.k, case.p)
             for condition in CONDITIONS[name]:
                 verdict = CERTIFIED(condition, case)
                 if verdict.is_undecided or bool(batch.undefined.any()):
@@ -97,7 +98,7 @@ def test_conditions_agree(name: str, denominator: int) -> None:
                 seen[verdict.answer.value] += 1
                 if abs(violation) > 1e-6:
                     assert verdict.is_holds == (violation < 0), (condition, case.instance.as_dict(), violation)
-                second = CONDITION_TRUTH(condition, IndependentInstance(case.instance, case.k, case.p), {})
+                second = CONDITION_TRUTH(condition, look, {})
                 assert second is None or second == verdict.is_holds, (condition, case.instance.as_dict())
     assert min(seen.values()) > 30
 
