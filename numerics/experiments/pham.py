@@ -7,6 +7,7 @@ statements are PH-T1 to PH-T9 of the sheet.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -236,9 +237,9 @@ def rotary_example(a: float, shift: float) -> tuple[Any, Tensor]:
     query = torch.diag(torch.tensor([a, 1 / a], dtype=torch.float64))
     rotary = RotaryMatrix(query, torch.linalg.inv(query), torch.tensor([math.pi / 2], dtype=torch.float64))
 
-    def pair(l: int, i: int) -> list[list[float]]:
-        rows = rotary(l, i)
-        return [[rows[0][0] + shift, rows[0][1]], [rows[1][0], rows[1][1] + shift]]
+    @cache  # four tokens, and every stage of every step asks for all pairs
+    def pair(l: int, i: int) -> Tensor:
+        return torch.tensor(rotary(l, i), dtype=torch.float64) + shift * torch.eye(2, dtype=torch.float64)
 
     flow = problem(
         "token-flow", {"B": -torch.eye(2, dtype=torch.float64), "W": None, "pair_score": rotary if shift == 0 else pair}
