@@ -19,7 +19,7 @@ from typing import Any
 
 from eigentoken.numerics.author_code.decided_numbers import refuse
 
-__all__ = ["Watch", "is_author"]
+__all__ = ["Watch", "is_author", "unwatched"]
 
 
 def _folder(name: str) -> str:
@@ -54,6 +54,22 @@ def _home(file: str) -> str:
 def is_author(names: dict[str, Any], file: str) -> bool:
     """Is the code of that file, with those global names, nobody's library?"""
     return str(names.get("__name__", "")).split(".")[0] != "eigentoken" and _home(file) == "author"
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """For formulas of this package on its own numbers, in which nothing of an author can start: looking at each of their
+    functions takes longer than they do.
+    """
+    hooks: tuple[tuple[Any, Any], ...] = ((sys.settrace, sys.gettrace()), (sys.setprofile, sys.getprofile()))
+    ours = [(install, hook) for install, hook in hooks if isinstance(getattr(hook, "__self__", None), Watch)]
+    for install, _ in ours:
+        install(None)
+    try:
+        yield
+    finally:
+        for install, hook in ours:
+            install(hook)
 
 
 class Watch:

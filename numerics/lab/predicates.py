@@ -15,7 +15,7 @@ import importlib
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from operator import mul
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -29,6 +29,7 @@ from torch import Tensor
 from eigentoken.numerics.author_code.decided_arrays import decided_array
 from eigentoken.numerics.author_code.decided_numbers import REFUSALS, DecidedNumber, NotDecided, decided
 from eigentoken.numerics.author_code.source import NoSource, exact_version
+from eigentoken.numerics.author_code.watch import unwatched
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import batch_of
@@ -108,14 +109,22 @@ class DecidedInstance(SimpleNamespace):
     def advance(self) -> Any:
         """The next state of a map, or the velocity of a flow."""
         system, mask = self._case.instance.system, self._case.instance.mask
-        return decided_array(system.advance(_DECIDED, self._parameters, self._tokens, mask))
+        with self._by_formulas():
+            return decided_array(system.advance(_DECIDED, self._parameters, self._tokens, mask))
 
     def attention(self, head: int = 0) -> Any:
         """The attention matrix of a head, n x n."""
         instance = self._case.instance
         _has_softmax(instance.system)
         score = instance.system.heads(self._parameters)[head][1]
-        return decided_array(_DECIDED.attention(self._tokens, score, instance.mask, instance.system.over_root_d))
+        with self._by_formulas():
+            return decided_array(_DECIDED.attention(self._tokens, score, instance.mask, instance.system.over_root_d))
+
+    def _by_formulas(self) -> AbstractContextManager[None]:
+        """Nothing of an author can start where the equation is one of ours and every number in it is decided."""
+        system = self._case.instance.system
+        ours = type(system) is System and system.standard and _all_decided((self._tokens, self._parameters))
+        return unwatched() if ours else nullcontext()
 
     def is_equilibrium(self) -> bool:
         """Decided exactly; raises where it is not decided."""
@@ -123,6 +132,13 @@ class DecidedInstance(SimpleNamespace):
         if verdict.is_undecided:
             raise NotDecided(verdict.reason)
         return bool(verdict.is_holds)
+
+
+def _all_decided(value: Any) -> bool:
+    """Are all numbers in these rows, vectors and heads decided ones, and the rows plain tuples?"""
+    if type(value) is dict:
+        return all(map(_all_decided, value.values()))
+    return all(map(_all_decided, value)) if type(value) is tuple else value is None or type(value) is DecidedNumber
 
 
 def _rational(numbers: Sequence[Any]) -> list[fmpq] | None:

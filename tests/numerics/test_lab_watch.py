@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eigentoken.numerics.author_code.decided_numbers import decided
+from eigentoken.numerics.author_code.watch import Watch, unwatched
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.conjectures import load
-from eigentoken.numerics.lab.predicates import one_instance, predicate_verdict
+from eigentoken.numerics.lab.predicates import _all_decided, one_instance, predicate_verdict
 from eigentoken.theory.classification.instances import Instance
 
 #: Ten equal tokens: 1/10 added up ten times is below 1 in floats.
@@ -148,6 +150,44 @@ def test_what_runs_as_it_stands_refutes_nothing(name: str) -> None:
     verdict = predicate_verdict(predicate, CASE)
     assert verdict.is_undecided
     assert "as it stands" in verdict.reason or "rounds" in verdict.reason
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_watch_is_back_after_the_formulas_of_an_instance(name: str) -> None:
+    predicate: Any = REFUSED[name]
+
+    def asked(x: Any) -> bool:
+        return x.attention().shape == x.advance().shape or predicate(x)
+
+    assert predicate_verdict(asked, CASE).is_undecided
+
+
+@pytest.mark.parametrize("install", [sys.settrace, sys.setprofile])
+def test_only_the_watch_rests_where_nothing_of_an_author_can_start(install: Any) -> None:
+    seen: list[str] = []
+
+    def tracer(frame: Any, *_: Any) -> None:
+        seen.append(frame.f_code.co_name)
+
+    before = sys.gettrace(), sys.getprofile()
+    install(tracer)
+    try:
+        with Watch().running(), unwatched():
+            whole(3)
+            assert isinstance(getattr(sys.getprofile(), "__self__", None), Watch) is False
+        assert tracer in (sys.gettrace(), sys.getprofile())
+    finally:
+        sys.settrace(before[0])
+        sys.setprofile(before[1])
+    assert "whole" in seen
+
+
+def test_numbers_that_are_not_ours_keep_the_watch_awake() -> None:
+    one = decided(1)
+    assert _all_decided((((one, one),), {"V": ((one,),), "heads": ({"M": None},)}))
+    for other in (1.0, Rule(), [one], np.float64(1)):
+        assert not _all_decided((((one, other),), {}))
+        assert not _all_decided((((one,),), {"V": ((other,),)}))
 
 
 def test_a_method_of_a_class_above_refutes_nothing() -> None:
