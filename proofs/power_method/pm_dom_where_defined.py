@@ -8,10 +8,17 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.pm_e08_attention_map import attention_weight
 from eigentoken.proofs.power_method.symbols import B1, B2, LK, E, V, alpha, any_score, delta, n, p, q
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.jacobian_checks import domain
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.step_lengths import SHORT_STEP, apart_from_zero, long_enough
+from eigentoken.theory.calculus import TOKENS, one
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -89,6 +96,15 @@ def degenerate() -> Verdict:
     return holds("y = 0 at consensus on e_2") if set(raw) == {(0, 0)} else fails(f"y = {raw}")
 
 
+#: The weights with which a token averages the others.
+WEIGHTS = {"oja-map": one() / TOKENS, "attention-map": attention_weight()}
+
+
+def proof(k: Kernel) -> Proved:
+    """A convex combination of unit vectors has norm at most 1; the rest is the triangle inequality, in squares."""
+    return apart_from_zero(k, WEIGHTS[k.system.name if k.system else ""])
+
+
 PM_DOM = register(
     Statement(
         id="PM-DOM",
@@ -96,14 +112,16 @@ PM_DOM = register(
         source=Source(HERE, "the domain of the maps"),
         title="Where the maps are defined",
         systems=("oja-map", "attention-map"),
+        claims=(When(Relation(SHORT_STEP), Formula(long_enough().right)),),
         text=(
-            r"The maps are undefined where some $y_i = x_i + \alpha u_i = 0$. If $\alpha\lVert V\rVert < 1$ they are "
-            r"defined and analytic everywhere, since $r_i \geq 1 - \alpha\lVert V\rVert$. Otherwise there are "
-            r"degenerate points: consensus at $v_k$ with $1 + \alpha\lambda_k = 0$, bipartite points of the Oja map "
-            r"with $\alpha|\lambda_k\delta| = 1$, of the attention map with $1 + \alpha\lambda_kb_i = 0$."
+            r"The maps are undefined where some $y_i = 0$: at consensus at $v_k$ with $1 + \alpha\lambda_k = 0$, at "
+            r"bipartite points of the Oja map with $\alpha|\lambda_k\delta| = 1$, of the attention map with $1 + "
+            r"\alpha\lambda_kb_i = 0$."
         ),
         derive=derive,
-        prose_from=("lower bound", "consensus", "bipartite, Oja", "bipartite, attention"),
+        proof=proof,
+        claims_from=(("lower bound",),),
+        prose_from=("consensus", "bipartite, Oja", "bipartite, attention"),
         variants=(Variant("alpha |V| < 1", "V = diag(1, -1), alpha = 1: y = 0 at consensus on e_2", degenerate),),
         property_tests=(OnInstances(domain),),
     )

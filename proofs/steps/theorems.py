@@ -27,7 +27,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import Nonsingular, PositiveDefinite, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue, RightCount, d
+from eigentoken.theory.language.terms import Eigenvalue, RightCount, SpectralNorm, d
 from eigentoken.theory.systems.system import Time
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "DECAY",
     "EUCLIDEAN",
     "ON_THE_RIGHT",
+    "OPERATOR_NORM",
     "OSTROWSKI_SCHNEIDER",
     "RAYLEIGH_ABOVE",
     "RAYLEIGH_BELOW",
@@ -136,6 +137,23 @@ CAUCHY_SCHWARZ = Textbook(
     letters={"A": sp.MatrixSymbol, "y": Expression, "z": Expression},
     says=_cauchy_schwarz,
     reference="Horn, Johnson, Matrix Analysis, chapter on norms (inner products)",
+    bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _operator_norm(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    image = z.applied(product(A.name))
+    bound = sp.Le(Tensor(dot(image, image)), SpectralNorm(A) ** 2 * Tensor(dot(z, z)), evaluate=False)
+    return (), Conjunction((proposition(bound), proposition(sp.Ge(SpectralNorm(A), 0, evaluate=False))))
+
+
+#: ``|Az|^2 <= |A|^2 |z|^2``, and ``|A| >= 0``.
+OPERATOR_NORM = Textbook(
+    key="operator-norm",
+    name="the bound of a matrix by its norm",
+    letters={"A": sp.MatrixSymbol, "z": Expression},
+    says=_operator_norm,
+    reference="Horn, Johnson, Matrix Analysis, chapter on norms",
     bibtex=bibtex("Horn-Johnson"),
 )
 
