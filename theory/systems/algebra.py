@@ -11,14 +11,9 @@ Parameters are values: numbers, vectors, matrices and lists of heads, taken from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from torch import Tensor
+from typing import Any, Protocol, TypeAlias
 
 __all__ = [
     "FUNCTIONS",
@@ -50,7 +45,18 @@ Weights = Any
 "for each token i a number for each token j, kept likewise"
 ParameterValue = Any
 "of a parameter: a number, a vector, a matrix, a function of time or of two positions, a list of heads; ``None`` is left out"
-MaskValue: TypeAlias = "str | Sequence[Sequence[int]] | NDArray[np.generic] | Tensor | None"
+
+
+class MaskArray(Protocol):
+    """A mask as an array or a tensor; this room names no library of them."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+MaskValue: TypeAlias = str | Sequence[Sequence[int]] | MaskArray | None
 "who attends to whom: rows of 0 and 1, an array, ``causal``, the name of a matrix; ``None`` is everybody to everybody"
 OwnMask = Any
 "a mask in the form that one algebra reads: each reads its own, and a parameter of a protocol cannot say so"
