@@ -680,9 +680,9 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "meaning": {
         "a word without one": (lambda: words.meaning(Commute(V, W)), "no meaning"),
         "a flow's word for a map": (lambda: words.meaning(Converges(ConsensusSet()), OJA), "of a flow"),
-        "another place": (lambda: words.meaning(Converges(ConsensusAt(V, 1)), FLOW), "no meaning"),
-        "another region": (lambda: words.meaning(ForwardInvariant(Hemisphere(V)), FLOW), "no meaning"),
-        "an eigenvector as normal": (lambda: words.meaning(InHemisphere(V), FLOW), "eigenvector"),
+        "another place": (lambda: words.meaning(Converges(ConsensusAt(V, 2)), FLOW), "no meaning"),
+        "another region": (lambda: words.meaning(ForwardInvariant(ConsensusSet()), FLOW), "no meaning"),
+        "the eigenvector of a sum": (lambda: words.meaning(InHemisphere(V + W), FLOW), "must be a letter"),
     },
     "eigenvalue_order": {"another size": (lambda: words.eigenvalue_order(sp.MatrixSymbol("A", 2, 2)), "d x d")},
     "norm_of_symmetric": {"another size": (lambda: words.norm_of_symmetric(sp.MatrixSymbol("A", 2, 2)), "d x d")},

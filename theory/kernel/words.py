@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import HEAD, Index, Letter, dot, vector
+from eigentoken.theory.calculus import HEAD, Expression, Index, Letter, dot, vector
 from eigentoken.theory.kernel.forms import bilinear
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -29,7 +29,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.language.places import ConsensusSet, Hemisphere, Zero
+from eigentoken.theory.language.places import ConsensusAt, ConsensusSet, Hemisphere, Zero
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import (
     Eigenvalue,
@@ -54,6 +54,7 @@ __all__ = [
     "meaning",
     "norm_of_symmetric",
     "top_direction",
+    "top_eigenvector",
 ]
 
 _OTHER = sp.Symbol("j", integer=True)
@@ -124,21 +125,38 @@ def _above(normal: str, time: Any) -> Proposition:
     return _every_token(sp.Gt(Tensor(dot(vector(normal), vector(STATE, _I)), time), 0, evaluate=False), _I)
 
 
+def top_eigenvector(term: Any, name: str, *, left: bool = False) -> Proposition:
+    """``name`` is a unit eigenvector of the matrix for its first eigenvalue: ``z^T X v = lambda_1 z^T v`` for all z.
+
+    With ``left``, ``u^T X z = lambda_1 u^T z`` for all z.
+    """
+    if not isinstance(term, sp.MatrixSymbol):
+        raise Refused(f"{term} must be a letter: its eigenvectors are said with inner products")
+    here, other = vector(name), vector("z")
+    form = dot(here, other, (Letter(term.name),)) if left else dot(other, here, (Letter(term.name),))
+    equal = sp.Eq(Tensor(form), Eigenvalue(term, 1) * Tensor(dot(here, other)), evaluate=False)
+    unit = sp.Eq(Tensor(dot(here, here)), 1, evaluate=False)
+    return Conjunction((ForAll(VectorLetter("z"), TRUE, proposition(equal)), proposition(unit)))
+
+
+def _normal(place: Any) -> Proposition:
+    """What the normal w of a hemisphere is: any vector, or a unit eigenvector."""
+    return TRUE if place.normal is None else top_eigenvector(place.normal, "w", left=place.left)
+
+
 @IN_OTHER_WORDS.register(conditions.InHemisphere)
 def in_hemisphere_in_other_words(word: conditions.InHemisphere) -> Proposition:
-    """``there is w: w^T x_i(0) > 0 for all i``."""
-    if word.normal is not None:
-        raise Refused("the normal of the hemisphere is an eigenvector: that is no letter")
-    return Exists(VectorLetter("w"), TRUE, _above("w", sp.Integer(0)))
+    """``there is w: w^T x_i(0) > 0 for all i``; with a matrix, w is one of its unit top eigenvectors."""
+    return Exists(VectorLetter("w"), _normal(word), _above("w", sp.Integer(0)))
 
 
 @IN_OTHER_WORDS.register(claims.ForwardInvariant)
 def forward_invariant_in_other_words(word: claims.ForwardInvariant) -> Proposition:
-    """``for all w: if w^T x_i(0) > 0 for all i, then w^T x_i(t) > 0 for all i and all t >= 0``."""
-    if word.region != Hemisphere():
+    """``for all w: if w^T x_i(0) > 0 for all i, then w^T x_i(t) > 0 for all i and all t >= 0``, for the normals w."""
+    if not isinstance(word.region, Hemisphere):
         raise Refused(f"{word.region} has no meaning in other words here")
     later = ForAll(_T, proposition(sp.Ge(_T, 0, evaluate=False)), _above("w", _T))
-    return ForAll(VectorLetter("w"), TRUE, Implication(_above("w", sp.Integer(0)), later))
+    return ForAll(VectorLetter("w"), _normal(word.region), Implication(_above("w", sp.Integer(0)), later))
 
 
 _K, _S = sp.symbols("K s", real=True)
@@ -175,16 +193,27 @@ def not_all_equal_in_other_words(word: conditions.NotAllEqual) -> Proposition:
 
 @IN_OTHER_WORDS.register(claims.Converges)
 def converges_in_other_words(word: claims.Converges) -> Proposition:
-    """To zero: ``sum_i |x_i|^2 < K`` from some time on, for every K > 0; to consensus: all ``|x_i - x_j|^2 <= epsilon``."""
+    """To zero: ``sum_i |x_i|^2 < K`` from some time on, for every K > 0; to consensus: all ``|x_i - x_j|^2 <= epsilon``.
+
+    To consensus at the first eigenvector, up to its sign: ``|x_i - v|^2 <= epsilon`` for one of the unit top eigenvectors v.
+    """
     if word.place == Zero():
         small_state = proposition(sp.Lt(_size(_T), _K, evaluate=False))
         late_enough = Exists(_S, _from(_S, 0), ForAll(_T, _from(_T, _S), small_state))
         return ForAll(_K, proposition(sp.Gt(_K, 0, evaluate=False)), late_enough)
+    if isinstance(word.place, ConsensusAt) and word.place.index == 1:
+        return Exists(
+            VectorLetter("v"), top_eigenvector(word.place.term, "v"), _finally(vector(STATE, _I) - vector("v"), _I)
+        )
     if word.place != ConsensusSet():
         raise Refused(f"convergence to {word.place} has no meaning in other words here")
+    return _finally(vector(STATE, _I) - vector(STATE, _J), _I, _J)
+
+
+def _finally(apart: Expression, *indices: Index) -> Proposition:
+    """For every epsilon > 0 the squares of the vectors are at most epsilon from some time on."""
     small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
-    apart = vector(STATE, _I) - vector(STATE, _J)
-    close = _every_token(sp.Le(Tensor(dot(apart, apart), _T), small, evaluate=False), _I, _J)
+    close = _every_token(sp.Le(Tensor(dot(apart, apart), _T), small, evaluate=False), *indices)
     after = ForAll(_T, proposition(sp.Ge(_T, late, evaluate=False)), close)
     return ForAll(small, TRUE, Exists(late, TRUE, after))
 
