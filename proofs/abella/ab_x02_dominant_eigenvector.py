@@ -11,6 +11,8 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
+from eigentoken.proofs.abella.dominant import left_hemisphere_invariant
+from eigentoken.proofs.abella.dominant_decay import dominant_consensus
 from eigentoken.proofs.abella.dominant_examples import (
     heads_that_cancel,
     identity_on_instances,
@@ -44,6 +46,8 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import (
     InHemisphere,
@@ -410,6 +414,11 @@ def derive() -> Derivation:
     )
 
 
+def proof(kernel: Kernel) -> Proved:
+    """First exit of the heights over the left eigenvector; then the decay in a norm that is adapted to V."""
+    return kernel.conjunction(left_hemisphere_invariant(kernel), dominant_consensus(kernel))
+
+
 AB_X2 = register(
     Statement(
         id="AB-X2",
@@ -420,14 +429,6 @@ AB_X2 = register(
         covers=Covers(masks=("causal",), heads=(ShareDominantPair("V"),)),
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
-        text="Let $u^{\\top}U = \\lambda u^{\\top}$, $Uv = \\lambda v$, $u^{\\top}v > 0$, $\\lambda > 0$, and let the "
-        "spectral radius of $U|_{u^{\\perp}}$ be below $\\lambda$. If $u^{\\top}y_i(0) > 0$ for all $i$, then all "
-        "tokens converge exponentially to $v/|v|_W$: full or causal attention, any $P(t)$ that is measurable in $t$ "
-        "(no bound; every solution), any symmetric positive definite $W$. Several heads are allowed if they share $u$ "
-        "and $v$, $u^{\\top}U_{\\eta} = \\lambda_{\\eta}u^{\\top}$ and $U_{\\eta}v = \\lambda_{\\eta}v$ with all "
-        "$\\lambda_{\\eta} > 0$, and one Euclidean norm $|\\cdot|_*$ on $u^{\\perp}$ with $\\lVert U_{\\eta}\\rVert_* "
-        "< \\lambda_{\\eta}$ for every $\\eta$; the sum of the $U_{\\eta}$ alone says nothing. (Conditions and claims "
-        "are tested with $V = U$ and $W = I$.)",
         depends=("AB-X1", "AB-E7"),
         facts=(
             "the spectral radius of U on u^perp is below lambda",
@@ -435,6 +436,7 @@ AB_X2 = register(
             "P is measurable in time",
         ),
         derive=derive,
+        proof=proof,
         claims_from=(("the half space is kept",), ("limit of the tokens",)),
         prose_from=("causal attention",),
         vectors=(

@@ -235,11 +235,8 @@ def decay(setting: ContractionSetting) -> Proved:
     """Where the heights stay above c: ``D_ij(t) <= C e^{-kappa t}``, by comparison of the widest pair."""
     kernel, first, second = setting.kernel, Index("token", "a0"), Index("token", "a1")
     falls = kernel.discharge(setting.widest(first, second), setting.slope(first, second))
-    smooth = kernel.arithmetic(
-        [setting.heights(first), setting.heights(second)],
-        sp.And(*(sp.Ne(Tensor(height(each)), 0) for each in (first, second))),
-    )
-    both = kernel.conjunction(*(kernel.generalise(first, kernel.generalise(second, each)) for each in (falls, smooth)))
+    smooth = [kernel.arithmetic([setting.heights(each)], sp.Ne(Tensor(height(each)), 0)) for each in (first, second)]
+    both = kernel.conjunction(*(kernel.generalise(first, kernel.generalise(second, each)) for each in (falls, *smooth)))
     along = kernel.generalise(T, at_time(kernel, kernel.discharge(higher(LOW), both)), since())
     return kernel.textbook(COMPARISON, along, f=distance(J, K), kappa=KAPPA, region=higher(LOW))
 

@@ -11,21 +11,19 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.heights import S, T, at_time, every, since, until
-from eigentoken.proofs.steps.adapted_norms import ADAPTED_NORM, FORM, RHO, contracts, proposition_of_norm
-from eigentoken.proofs.steps.theorems import CAUCHY_SCHWARZ, COMPARISON, DECAY, EUCLIDEAN, RAYLEIGH_BELOW
+from eigentoken.proofs.steps.theorems import COMPARISON
 from eigentoken.theory.calculus import Expression, Index, Letter, dot, exponential, factor, one, vector
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.propositions import ForAll, Proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.kernel.words import top_eigenvector
-from eigentoken.theory.language.claims import Converges, ForwardInvariant
-from eigentoken.theory.language.conditions import InHemisphere, NonPrincipalModulusBelow, PositiveDefinite, Symmetric
-from eigentoken.theory.language.places import ConsensusAt, Hemisphere
-from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, d, matrix
+from eigentoken.theory.language.claims import ForwardInvariant
+from eigentoken.theory.language.places import Hemisphere
+from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, matrix
 
-__all__ = ["dominant_consensus", "left_hemisphere_invariant"]
+__all__ = ["left_hemisphere_invariant"]
 
 V = matrix("V")
 TOP, SIZE = Eigenvalue(V, 1), HeadNorm(V)
@@ -130,7 +128,9 @@ def heights_stay_positive(kernel: Kernel) -> Proved:
     here = [kernel.instantiate(found, I), kernel.instantiate(turned[1], I)]
     positive = kernel.arithmetic(here, sp.Gt(Tensor(height(I), T), 0, evaluate=False))
     step = kernel.discharge(before.proposition, kernel.generalise(I, positive))
-    at_start = kernel.arithmetic([kernel.instantiate(start, I)], sp.Gt(Tensor(height(I), sp.Integer(0)), 0, evaluate=False))
+    at_start = kernel.arithmetic(
+        [kernel.instantiate(start, I)], sp.Gt(Tensor(height(I), sp.Integer(0)), 0, evaluate=False)
+    )
     return kernel.first_exit(kernel.generalise(I, at_start), kernel.generalise(T, step, since()))
 
 

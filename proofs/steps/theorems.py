@@ -202,9 +202,8 @@ def _comparison(f: Expression, kappa: sp.Expr, region: Proposition) -> tuple[tup
 
     largest = each(other, sp.Le(value(other_f, _T), value(one_f, _T), evaluate=False))
     falls = sp.Le(Rate(one_f, _T), -kappa * value(one_f, _T), evaluate=False)
-    smooth = [sp.Ne(Tensor(part.expression, _T), 0) for part in parts]
-    slopes = each(here, Implication(largest, proposition(falls)))
-    body = Conjunction((slopes, *([each(here, sp.And(*smooth))] if smooth else [])))
+    smooth = [each(here, at(proposition(sp.Ne(part, 0)), _T)) for part in dict.fromkeys(parts)]
+    body = Conjunction((each(here, Implication(largest, proposition(falls))), *smooth))
     since = proposition(sp.Ge(_T, 0, evaluate=False))
     until = sp.Le(_S, _T) if parts else sp.Lt(_S, _T)
     before = ForAll(_S, Conjunction((proposition(sp.Ge(_S, 0, evaluate=False)), proposition(until))), at(region, _S))

@@ -125,7 +125,9 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
                 if power < 0 and isinstance(atom, Dot | Named):
                     if factor(atom).free_indices & set(monomial.bound):
                         raise Refused(f"{self} divides by a quantity in a sum: name the quotient first")
-                    found.append(Tensor(factor(atom), self.time))
+                    part = Tensor(factor(atom))
+                    moves = VectorLetter(STATE) in part.letters()
+                    found.append(Tensor(factor(atom), self.time) if moves else part)
         return found
 
     def letters(self) -> set[Any]:
