@@ -58,15 +58,16 @@ def _improved(
     made: ExactDraft, tested: Tested, moves: Callable[[ExactDraft], Iterator[Iterator[ExactDraft]]]
 ) -> ExactDraft:
     """For each place in turn the first simpler draft that still certifies."""
-    number = 0
+    number, weighs = 0, burden(made)
     while True:
         options = next((each for index, each in enumerate(moves(made)) if index == number), None)
         if options is None:
             return made
         for tried in options:
             tick()
-            if tried != made and burden(tried) < burden(made) and tested(tried):
-                made = tried
+            lighter = burden(tried)
+            if lighter < weighs and tested(tried):
+                made, weighs = tried, lighter
                 break
         number += 1
 
