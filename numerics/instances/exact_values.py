@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cmp_to_key
+from functools import cmp_to_key, reduce
 from typing import Any
 
 import sympy as sp
@@ -209,7 +209,7 @@ def exact_angle(number: terms.MatrixNumber, case: Case, ell: int | None) -> None
 @EXACT.register(terms.RightCount)
 def exact_right_count(number: terms.RightCount, case: Case, ell: int | None) -> sp.Expr | None:
     ordered = _ordered(number.args[0], case)
-    return None if ordered is None else sp.Integer(sum(value > 0 for value in ordered))
+    return None if ordered is None else sp.Integer(sum(bool(value > 0) for value in ordered))
 
 
 def _ordered(term: Any, case: Case) -> list[sp.Rational] | None:
@@ -218,9 +218,18 @@ def _ordered(term: Any, case: Case) -> list[sp.Rational] | None:
     return None if listed is None else [each for each in sorted(listed, reverse=True) for _ in range(listed[each])]
 
 
-@ENCLOSURE.register(terms.Eigenvalue)
-def enclosure_eigenvalue(number: terms.Eigenvalue, case: Case, bits: int, ell: int | None) -> arb:
+@ENCLOSURE.register(terms.Eigenvalue, terms.EigenvalueRealPart)
+def enclosure_eigenvalue(number: terms.MatrixNumber, case: Case, bits: int, ell: int | None) -> arb:
     return case.eigenvalue(number.args[0], case.integer(number.args[1], ell), bits)
+
+
+@ENCLOSURE.register(terms.EigenvalueModulus)
+def enclosure_eigenvalue_modulus(number: terms.EigenvalueModulus, case: Case, bits: int, ell: int | None) -> arb:
+    """Of every eigenvalue that may be the k-th by its real part: of a conjugate pair both have one modulus."""
+    place = case.eigenvalue(number.args[0], case.integer(number.args[1], ell), bits)
+    with precision(bits):
+        moduli = [abs(each) for each in case.eigenvalues(number.args[0], bits) if each.real.overlaps(place)]
+        return reduce(lambda one, other: one.union(other), moduli)
 
 
 @ENCLOSURE.register(terms.SpectralNorm)
@@ -255,9 +264,9 @@ def enclosure_score_at_eigenvector(number: terms.ScoreAtEigenvector, case: Case,
     return expression_ball(EXACT(number, case, ell), bits)
 
 
-@ENCLOSURE.register(terms.Angle)
-def enclosure_angle(number: terms.Angle, case: Case, bits: int, ell: int | None) -> arb:
-    raise NoValue("an angle of tokens has no enclosure here")
+@ENCLOSURE.register(terms.Angle, terms.HeadNorm)
+def enclosure_angle(number: terms.MatrixNumber, case: Case, bits: int, ell: int | None) -> arb:
+    raise NoValue("an angle of tokens and the largest norm over the heads have no enclosure here")
 
 
 def _order(a: Any, b: Any) -> int:

@@ -552,6 +552,36 @@ def test_no_backend_of_matplotlib_is_chosen() -> None:
 # -- the words of a conjecture ------------------------------------------------------------------------------------------
 
 
+def test_every_number_of_the_language_is_read_in_floats_exactly_and_in_balls() -> None:
+    from eigentoken.numerics.readings import load
+    from eigentoken.theory.language import readings, terms
+
+    load()
+    numbers = [each for each in vars(terms).values() if isinstance(each, type) and issubclass(each, terms.MatrixNumber)]
+    assert len(numbers) > 8
+    for reading in (readings.VALUE, readings.EXACT, readings.ENCLOSURE):
+        assert not [each for each in numbers if each is not terms.MatrixNumber and reading.find(each) is None]
+
+
+def test_numbers_of_complex_eigenvalues_are_decided() -> None:
+    """On V = [[2, -1], [1, 2]] the eigenvalues are 2 + i and 2 - i; on the diagonal matrix they are rational."""
+    from eigentoken.numerics.instances.exact_values import Case
+    from eigentoken.theory.language.readings import ENCLOSURE, EXACT
+
+    V = lab.matrix("V")
+    turned = Case(et.Instance.of("oja-flow", [[1, 0]], V=[[2, -1], [1, 2]]))
+    for number, value in (
+        (lab.EigenvalueModulus(V, 1), 5**0.5),
+        (lab.EigenvalueRealPart(V, 2), 2),
+        (lab.RightCount(V), 2),
+    ):
+        found = ENCLOSURE(number, turned, 96, None)
+        assert abs(float(found.mid()) - value) < 1e-12 and float(found.rad()) < 1e-12
+    straight = Case(et.Instance.of("oja-flow", [[1, 0]], V=[[1, 0], [0, -3]]))
+    assert float(ENCLOSURE(lab.EigenvalueModulus(V, 2), straight, 96, None).mid()) == 3
+    assert EXACT(lab.RightCount(V), straight, None) == 1
+
+
 def test_the_lab_brings_every_word() -> None:
     own = {
         "CONDITION",
