@@ -253,7 +253,7 @@ def tv14_numbers() -> Sequence[Any]:
     return [before, after, sp.N(squared, 30), after - before, *(sp.N(each, 30) for each in bounds)]
 
 
-def _increments(kernel: Kernel) -> tuple[list[Proved], Expression]:
+def increments(kernel: Kernel) -> tuple[list[Proved], Expression]:
     """The increment of W by the steps of the tokens, for symbolic n and d; and the step of the mean."""
     i, j = Index("token", "i"), Index("token", "j")
     moved = linearize("oja-map", tangent=False).step - vector("x", SLOT)
@@ -292,7 +292,7 @@ def _increments(kernel: Kernel) -> tuple[list[Proved], Expression]:
 
 def proof(kernel: Kernel) -> Proved:
     """``W^+ - W <= -(1/2 n alpha) sum_i r_i |x_i^+ - x_i|^2`` in both cases."""
-    facts, weighted = _increments(kernel)
+    facts, weighted = increments(kernel)
     scale = 1 / (2 * alpha * TOKENS)
     wanted = sp.Le(relation_of(facts[0].proposition).lhs, -scale * Tensor(weighted), evaluate=False)
     positive, short = SHORT_OR_POSITIVE.parts

@@ -8,12 +8,35 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
+from eigentoken.proofs.power_method.pm_l07_lyapunov_function import increments
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.steps.calculus_steps import analytic_step
+from eigentoken.proofs.steps.map_theorems import DESCENT, DIRECTIONS, SPEED, STEP, TANGENT, lengths
+from eigentoken.proofs.steps.step_lengths import apart_from_zero, not_too_long
 from eigentoken.proofs.steps.textbook_maps import DESCENT_SEQUENCES, LIMIT_IS_FIXED
-from eigentoken.theory.calculus import TOKENS, Assumptions, Index, differentiate, direction, dot, matrix, vector
+from eigentoken.proofs.steps.theorems import CAUCHY_OF_FAMILIES
+from eigentoken.theory.calculus import (
+    TOKENS,
+    Assumptions,
+    Expression,
+    Index,
+    Norm,
+    differentiate,
+    direction,
+    dot,
+    factor,
+    matrix,
+    one,
+    vector,
+)
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.observables import expression_of
+from eigentoken.theory.kernel.propositions import relation_of
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import STATE, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import Relation, Symmetric
+from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.statements.registry import recalled, register
@@ -127,6 +150,97 @@ def derive() -> Derivation:
     )
 
 
+_W = expression_of(oja_potential)
+_NORM = SpectralNorm(V)
+_LEAST = (1 - alpha * _NORM) / (2 * alpha * TOKENS)
+_MOST = ((1 + alpha * _NORM) / (alpha * TOKENS)) ** 2
+_I = Index("token", "i")
+_X, _RAW = vector("x", _I), vector("y", _I)
+_LENGTH = factor(Norm("r", (_I,)))
+
+
+def _falls(k: Kernel) -> Proved:
+    """``W^+ - W <= -c sum_i |x_i^+ - x_i|^2`` with ``c = (1 - alpha |V|)/(2 n alpha)``, from the increments of PM-L7."""
+    facts, _ = increments(k)
+    norm = k.norm_of_symmetric(V)
+    each = k.arithmetic(
+        [k.positive(_LENGTH), k.square(STEP), k.product(_LENGTH, dot(STEP, STEP))],
+        sp.Ge(Tensor(_LENGTH * dot(STEP, STEP)), 0),
+    )
+    heavy = k.summed(k.generalise(_I, each))
+    wanted = sp.Le(relation_of(facts[0].proposition).lhs, -_LEAST * Tensor(SPEED), evaluate=False)
+    extreme = k.part(norm, norm.proposition.parts[0])
+    known = [*facts, heavy, k.factors(one() * 0), extreme, k.given(alpha * _NORM < 1)]
+    return k.arithmetic(known, wanted)
+
+
+def _slope(k: Kernel) -> Proved:
+    """``(dW(w))^2 <= C sum_i |x_i^+ - x_i|^2 sum_i |w_i|^2`` for tangent w, ``C = ((1 + alpha |V|)/(n alpha))^2``."""
+    w, radial = vector("w", _I), _RAW - _LENGTH * _X  # r_i (x_i^+ - x_i)
+    tangent = k.assume(TANGENT)
+    found = k.slope(_W)
+    value = relation_of(found.proposition).rhs.expression
+    along, off = dot(w, _RAW).summed(_I), dot(w, _X).summed(_I)
+    weighed = (_LENGTH * dot(w, _X)).summed(_I)
+    each = k.instantiate(tangent, _I)
+    nothing = k.arithmetic(
+        [each, k.product(_LENGTH, dot(w, _X))], sp.Eq(Tensor(_LENGTH * dot(w, _X)), 0, evaluate=False)
+    )
+    same = [
+        found,
+        k.reduction(value * (-alpha * TOKENS), along - off, k.given(Symmetric(V))),
+        k.scaling(value, -alpha * TOKENS),
+        k.total(along, -off),
+        k.scaling(off, -1),
+        k.summed(tangent),
+        k.total(along, -weighed),
+        k.scaling(weighed, -1),
+        k.summed(k.generalise(_I, nothing)),
+        k.factors(one() * 0),
+    ]
+    inside = dot(w, radial).summed(_I)
+    product = k.arithmetic(same, sp.Eq(Tensor(inside), -alpha * TOKENS * Slope(_W), evaluate=False))
+    cauchy = k.textbook(CAUCHY_OF_FAMILIES, y=w, z=radial)
+    most = _MOST * Tensor(SPEED) * Tensor(lengths())
+    scaled = k.scaling(SPEED, (1 + alpha * _NORM) ** 2)
+    known = [product, cauchy, _radial_steps(k, radial), scaled, k.square(w, _I), k.square(STEP, _I)]
+    bound = k.arithmetic(known, sp.Le(Slope(_W) ** 2, most, evaluate=False))
+    return k.generalise(DIRECTIONS, bound, TANGENT)
+
+
+def _radial_steps(k: Kernel, radial: Expression) -> Proved:
+    """``sum_i |r_i (x_i^+ - x_i)|^2 <= (1 + alpha |V|)^2 sum_i |x_i^+ - x_i|^2``."""
+    square = _LENGTH * _LENGTH
+    longest = k.instantiate(not_too_long(k, one() / TOKENS), _I)
+    known = [
+        k.reduction(dot(radial, radial), square * dot(STEP, STEP)),
+        k.product(square, dot(STEP, STEP)),
+        k.reduction(dot(_RAW, _RAW), square),
+        longest,
+        k.square(STEP),
+    ]
+    bound = sp.Le(Tensor(dot(radial, radial)), (1 + alpha * _NORM) ** 2 * Tensor(dot(STEP, STEP)), evaluate=False)
+    return k.summed(k.generalise(_I, k.arithmetic(known, bound)))
+
+
+def proof(k: Kernel) -> Proved:
+    """Descent, gradient bound, a raw step that is not short; then the theorem on descent sequences."""
+    state = VectorLetter(STATE)
+    rho = (1 - alpha * _NORM) ** 2
+    short = k.given(alpha * _NORM < 1)
+    apart = k.modus_ponens(apart_from_zero(k, one() / TOKENS), short)
+    return k.textbook(
+        DESCENT,
+        k.arithmetic([short], _LEAST > 0),
+        k.arithmetic([short], rho > 0),
+        *(k.generalise(state, each) for each in (_falls(k), _slope(k), apart)),
+        v=_W,
+        c=_LEAST,
+        C=_MOST,
+        rho=rho,
+    )
+
+
 PM_R3 = register(
     Statement(
         id="PM-R3",
@@ -143,6 +257,7 @@ PM_R3 = register(
         ),
         depends=("PM-L7", "PM-DOM"),
         derive=derive,
+        proof=proof,
         claims_from=(("the limit is fixed",),),
         printed=Printed(
             text=r"The trajectories are generically converging to an equilibrium point.",

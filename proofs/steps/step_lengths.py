@@ -17,7 +17,7 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.terms import matrix as letter
 
-__all__ = ["SHORT_STEP", "apart_from_zero", "long_enough"]
+__all__ = ["SHORT_STEP", "apart_from_zero", "long_enough", "not_too_long"]
 
 OTHER = Index("token", "j")
 _X, _V = vector("x", TOKEN), letter("V")
@@ -49,24 +49,34 @@ def _within_the_ball(k: Kernel, weight: Expression) -> Proved:
     )
 
 
-def apart_from_zero(k: Kernel, weight: Expression) -> Proved:
-    """A proof of :func:`long_enough`, for the map with the weights given."""
+def _sizes(k: Kernel, weight: Expression) -> list[Proved]:
+    """``|y_i|^2 = 1 + 2 alpha c + alpha^2 S`` with ``c = x_i^T V m_i`` and ``S = |V m_i|^2``: ``c^2 <= S <= |V|^2``."""
     mean = (weight * vector("x", OTHER)).summed(OTHER)
     push = mean.applied(matrix("V"))
-    inside = _within_the_ball(k, weight)
     bounded = k.textbook(OPERATOR_NORM, A=_V, z=mean)
     pieces = (one(), dot(_X, push) * (2 * ALPHA), dot(push, push) * ALPHA**2)
-    size = (
+    cauchy = k.textbook(EUCLIDEAN, y=_X, z=push)
+    unit = k.conjunction(k.reduction(dot(_X, _X), one()), k.factors(one()))
+    height, square = Tensor(dot(_X, push)), Tensor(dot(push, push))
+    within = sp.And(height**2 <= square, square <= _NORM**2, height >= -_NORM, height <= _NORM)
+    return [
         k.reduction(dot(RAW, RAW), pieces[0] + pieces[1] + pieces[2]),
         k.total(*pieces),
         k.scaling(dot(_X, push), 2 * ALPHA),
         k.scaling(dot(push, push), ALPHA**2),
         k.factors(one()),
-    )
-    cauchy = k.textbook(EUCLIDEAN, y=_X, z=push)
-    unit = k.reduction(dot(_X, _X), one())
-    height, square = Tensor(dot(_X, push)), Tensor(dot(push, push))
-    low = k.arithmetic([inside, bounded, cauchy, unit, k.factors(one())], sp.And(height >= -_NORM, height**2 <= square))
-    short = k.assume(SHORT_STEP)
-    whole = k.arithmetic([*size, low, short, k.part(bounded, bounded.proposition.parts[1])], _LEAST)
+        k.arithmetic([_within_the_ball(k, weight), bounded, cauchy, unit], within),
+        k.part(bounded, bounded.proposition.parts[1]),
+    ]
+
+
+def apart_from_zero(k: Kernel, weight: Expression) -> Proved:
+    """A proof of :func:`long_enough`, for the map with the weights given."""
+    whole = k.arithmetic([*_sizes(k, weight), k.assume(SHORT_STEP)], _LEAST)
     return k.discharge(long_enough().left, k.generalise(TOKEN, whole))
+
+
+def not_too_long(k: Kernel, weight: Expression) -> Proved:
+    """``|y_i|^2 <= (1 + alpha |V|)^2`` for every token."""
+    most = sp.Le(Tensor(dot(RAW, RAW)), (1 + ALPHA * _NORM) ** 2, evaluate=False)
+    return k.generalise(TOKEN, k.arithmetic(_sizes(k, weight), most))

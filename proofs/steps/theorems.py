@@ -31,6 +31,7 @@ from eigentoken.theory.language.terms import Eigenvalue, RightCount, SpectralNor
 from eigentoken.theory.systems.system import Time
 
 __all__ = [
+    "CAUCHY_OF_FAMILIES",
     "CAUCHY_SCHWARZ",
     "COMPARISON",
     "DECAY",
@@ -168,6 +169,25 @@ EUCLIDEAN = Textbook(
     name="the Cauchy-Schwarz inequality",
     letters={"y": Expression, "z": Expression},
     says=_euclidean,
+    reference="Rudin, Principles of Mathematical Analysis, chapter on the real and complex number systems",
+    bibtex=bibtex("Rudin-Principles"),
+)
+
+
+def _of_families(y: Expression, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    token = Index("token", "i")
+    if not (y.is_vector and z.is_vector) or y.free_indices | z.free_indices != {token}:
+        raise Refused("there is one vector y and one z for each token i")
+    whole = [dot(one, other).summed(token) for one, other in ((y, z), (y, y), (z, z))]
+    return (), sp.Le(Tensor(whole[0]) ** 2, Tensor(whole[1]) * Tensor(whole[2]), evaluate=False)
+
+
+#: ``(sum_i y_i^T z_i)^2 <= sum_i |y_i|^2 sum_i |z_i|^2``.
+CAUCHY_OF_FAMILIES = Textbook(
+    key="Cauchy-Schwarz-families",
+    name="the Cauchy-Schwarz inequality for families of vectors",
+    letters={"y": Expression, "z": Expression},
+    says=_of_families,
     reference="Rudin, Principles of Mathematical Analysis, chapter on the real and complex number systems",
     bibtex=bibtex("Rudin-Principles"),
 )

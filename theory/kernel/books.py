@@ -27,7 +27,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 from eigentoken.theory.systems.catalogue import special_case
-from eigentoken.theory.systems.system import System, Time
+from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["Schema", "Stated", "Textbook", "argued", "needed", "recall", "textbook"]
 
@@ -52,6 +52,8 @@ class Textbook:
     "A theorem about trajectories is about flows, or about maps."
     autonomous: bool = False
     "The matrices of the system do not depend on time."
+    space: Space | None = None
+    "Where the tokens live, for a theorem that speaks of tangent vectors there."
 
     def __post_init__(self) -> None:
         if not (self.reference and self.bibtex):
@@ -85,6 +87,8 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     joint, hypotheses = joined(premises, system)
     if theorem.time is not None and (joint is None or joint.time is not theorem.time):
         raise Refused(f"{theorem.name} is about a {theorem.time.value}")
+    if theorem.space is not None and (joint is None or joint.space is not theorem.space):
+        raise Refused(f"{theorem.name} is about tokens on the {theorem.space.value}")
     if theorem.time is not None and any(VectorLetter(STATE) in free_letters(each) for each in hypotheses):
         raise Refused(f"{theorem.name} is about trajectories: what it needs must hold at every state, not at one")
     known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
