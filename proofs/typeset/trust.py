@@ -35,6 +35,11 @@ BELIEVED = {
     "norm_of_symmetric": "the norm of a symmetric matrix is the largest modulus of its eigenvalues",
     "dissipates": "a quantity that falls at least as fast as the squared speed falls strictly off the equilibria",
     "meaning": "what words of the language mean in other words",
+    "half_space": "what half spaces by a top eigenvector are in other words",
+    "as_form": "a definite or invertible matrix is what its form is for all vectors",
+    "invertible": "a word about an inverse says that there is one",
+    "velocity_at": "the equation of the system, evaluated in exact expressions",
+    "exact_matrix": "minors of matrices with exact entries",
 }
 
 
