@@ -23,7 +23,7 @@ from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.calculus import HEADS, TOKENS, Assumptions, Expression, Index
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.kernel.formulas import Formula
-from eigentoken.theory.kernel.instances import VelocityIs
+from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
@@ -103,8 +103,8 @@ class _Seen:
     @violation.register
     def _of_atom(self, said: Atom) -> torch.Tensor:
         relation = relation_of(said)
-        if isinstance(said.word, VelocityIs):
-            return torch.full((self.batch.count,), self._velocity(said.word), dtype=torch.float64)
+        if isinstance(said.word, VelocityIs | UnboundedFrom | VanishesFrom):
+            return self._exact(said.word)
         if relation is None:
             found: torch.Tensor = OBSERVED(said.word, self.batch)
             return found
@@ -189,17 +189,17 @@ class _Seen:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
         return self._worst([one._given(one.within(said.guard), said.body) for one in each])
 
-    def _velocity(self, claim: VelocityIs) -> float:
-        """How far the velocity at an exact instance is from the one that is claimed; letters have one value each."""
-        values = {letter: float(torch.as_tensor(value).flatten()[0]) for letter, value in self.numbers.items()}
-
-        def numbers(rows: Any) -> tuple[tuple[float, ...], ...]:
-            return tuple(tuple(float(sp.N(entry.xreplace(values))) for entry in row) for row in rows)
-
-        weights = {name.name: numbers(value) for name, value in claim.weights}
-        found = self.batch.system.advance(LoopAlgebra(math.exp, math.sqrt, 1.0), weights, numbers(claim.tokens))
-        pairs = [pair for one in zip(found, numbers(claim.velocity), strict=True) for pair in zip(*one, strict=True)]
-        return max(abs(a - b) - ROUNDING * (1 + abs(a) + abs(b)) for a, b in pairs)
+    def _exact(self, claim: VelocityIs | UnboundedFrom | VanishesFrom) -> torch.Tensor:
+        """What an exact instance is seen to do, for each value of its letters that was drawn."""
+        count = self.batch.count if self.numbers else 1
+        found = []
+        for place in range(count):
+            values = {letter: _value(each, place) for letter, each in self.numbers.items()}
+            try:
+                found.append(_Run(self.batch.system, claim, values).violation())
+            except OverflowError:  # the exponential of a score that was drawn too large
+                found.append(math.nan)
+        return torch.tensor(found, dtype=torch.float64).expand(self.batch.count).clone()
 
     def _quotient(self, said: ForAll) -> list[_Seen]:
         """A matrix A with ``A B = W``: where B is invertible there is one, ``W B^{-1}``; nothing is drawn."""
@@ -299,6 +299,49 @@ class _Seen:
 def _assumptions(about: System) -> Assumptions:
     """The names that the equation of a system introduces."""
     return linearize(about, tangent=False).assumptions
+
+
+def _value(number: Any, place: int) -> float:
+    """What was drawn for an instance; an integer is the same for all."""
+    return float(number[place]) if isinstance(number, torch.Tensor) and number.ndim else float(number)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """An exact instance in floats, with a value for each letter."""
+
+    system: System
+    claim: VelocityIs | UnboundedFrom | VanishesFrom
+    values: Mapping[sp.Symbol, float]
+
+    def violation(self) -> float:
+        if isinstance(self.claim, VelocityIs):
+            pairs = self.pairs(1.0, self.claim.velocity)
+            return max(abs(a - b) - ROUNDING * (1 + abs(a) + abs(b)) for a, b in pairs)
+        return self.end(isinstance(self.claim, UnboundedFrom))
+
+    def floats(self, rows: Any) -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(float(sp.N(entry.xreplace(self.values))) for entry in row) for row in rows)
+
+    def pairs(self, size: float, other: Any = None) -> list[tuple[float, float]]:
+        """The entries of the velocity at the tokens times a number, each with that of another list (the tokens)."""
+        weights = {name.name: self.floats(value) for name, value in self.claim.weights}
+        tokens = tuple(tuple(size * entry for entry in row) for row in self.floats(self.claim.tokens))
+        found = self.system.advance(LoopAlgebra(math.exp, math.sqrt, 1.0), weights, tokens)
+        against = tokens if other is None else self.floats(other)
+        return [pair for one in zip(found, against, strict=True) for pair in zip(*one, strict=True)]
+
+    def end(self, away: bool) -> float:
+        """Along a ray: outward from the tokens on, or inward up to them; of other starts nothing is seen."""
+        speeds = []
+        for size in (0.5, 0.75, 1.0, 1.5, 2.0):
+            pairs = self.pairs(size)
+            speed = sum(a * b for a, b in pairs) / sum(b * b for _, b in pairs)
+            if any(abs(a - speed * b) > ROUNDING * (1 + abs(a)) for a, b in pairs) or abs(speed) < ROUNDING:
+                return math.nan
+            speeds.append(speed)
+        outward, inward = min(speeds[2:]) > 0, max(speeds[:3]) < 0
+        return math.nan if outward == inward else -1.0 if outward == away else 1.0
 
 
 def _numbers(term: sp.Expr) -> sp.Expr:

@@ -31,6 +31,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
@@ -224,6 +225,7 @@ PH_M = register(
         source=Source(PHAM, "the model; column convention"),
         title="The unnormalised token flow",
         systems=("token-flow",),
+        conditions=(Nonsingular(B),),
         claims=CLAIMS,
         proof=proof,
         derive=derive,

@@ -12,6 +12,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.ph_m_token_flow import A, B, W
+from eigentoken.proofs.pham.rotary_instances import CLAIMS, proof
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import heights_between_extremes
 from eigentoken.proofs.properties.matrices import rotary_without_divergence
@@ -422,23 +423,24 @@ PH_T7 = register(
         title="Rotary encodings",
         systems=("rotary-flow",),
         conditions=(Nonsingular(B),),
-        text="Let $W_{li} = QR_{l-i}K^{\\top}$, $\\Delta W_{li} = Q(R_{l-i} - I)K^{\\top}$, $A_{li} = A + \\Delta "
-        "W_{li}B^{-1}$. (a) Consensus states, PH-T4 and the linearisation at 0 are unchanged. (b) PH-T2 fails: there "
-        "are rings of equilibria with $W = I$, $A = -I$. (c) Rotary encoding can turn convergence into divergence: an "
-        "exact example with $W = I$, $A = -I$ and a stretch $a$ diverges from every $r(0) > 0$ if $|c| > 1$, $c = "
-        "\\tfrac12(a^2 - a^{-2})$, stands still if $|c| = 1$, and shrinks to $0$ if $|c| < 1$. (d) It does not force "
-        "divergence: consensus starts of the same system decay.",
+        claims=CLAIMS,
+        proof=proof,
         depends=("PH-M", "PH-T2", "PH-T4"),
         derive=derive_rotary,
+        claims_from=(
+            *(("(b) rings in the registered system",),) * 4,
+            ("(c) the exact example",),
+            ("(c) divergence",),
+            ("(c) three cases",),
+            ("(c) only then",),
+            ("(d) not forced",),
+        ),
         prose_from=(
             "(a) plain heights",
             "(a) half spaces",
             "(a) no second order",
-            "(b) rings in the registered system",
             "(c) in terms of a",
-            "(c) only then",
             "(c) at a = 2",
-            "(d) not forced",
         ),
         printed=Printed(
             text="In the summary at hand: rotary encoding forces the system into a divergence regime.",

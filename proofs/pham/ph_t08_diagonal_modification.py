@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
+from eigentoken.proofs.pham.ph_m_token_flow import B, W
 from eigentoken.proofs.pham.shifted_scores import CLAIMS, proof
 from eigentoken.proofs.properties.deterministic_data import FLOATS
 from eigentoken.proofs.properties.flow_properties import modified_form
@@ -18,6 +19,7 @@ from eigentoken.proofs.properties.rotary_rings import a, claimed_speed, quarter_
 from eigentoken.proofs.properties.trajectories import integrate
 from eigentoken.proofs.steps.reductions import all_agree
 from eigentoken.proofs.steps.tensor_reductions import slope
+from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
 from eigentoken.theory.statements.registry import register
@@ -124,6 +126,7 @@ PH_T8 = register(
         source=Source(PHAM, "diagonal modification; derived here"),
         title="The diagonal modification",
         systems=("token-flow",),
+        conditions=(Nonsingular(B), Nonsingular(W)),
         claims=CLAIMS,
         proof=proof,
         depends=("PH-M", "PH-T7"),

@@ -15,6 +15,7 @@ from eigentoken.theory.calculus import SLOT, Expression, Index, dot, instance
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.calculus.atoms import Dot
 from eigentoken.theory.kernel.books import Textbook
+from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs, rows
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -38,12 +39,15 @@ __all__ = [
     "LASALLE",
     "MONOTONE",
     "NORM_BOUND",
+    "RADIUS",
+    "RAY",
     "TIME",
     "later",
 ]
 
 #: The letters that the theorems bind.
 TIME, _SINCE, BOUND = (sp.Symbol(name, real=True) for name in ("t", "s", "M"))
+RADIUS = sp.Symbol("r", positive=True)
 _I, _J = Index("token", "i"), Index("token", "j")
 _X = VectorLetter(STATE)
 
@@ -180,6 +184,38 @@ COMPARISON = Textbook(
     says=_comparison,
     reference="Khalil, Nonlinear Systems, chapter on fundamental properties (comparison principle)",
     bibtex=bibtex("Khalil"),
+    time=Time.FLOW,
+    autonomous=True,
+)
+
+
+def _ray(weights: tuple[Any, ...], v: tuple[Any, ...], g: sp.Lambda, grows: bool) -> tuple[tuple[Any, ...], Any]:
+    along = rows(v)
+    numbers = [entry for row in along for entry in row]
+    if not all(entry.is_Rational for entry in numbers) or not any(numbers):
+        raise Refused("the direction of a ray has rational entries, and is not zero")
+    if len(g.variables) != 1 or g.variables[0].assumptions0 != RADIUS.assumptions0:
+        raise Refused("the speed along a ray is a function of a positive number")
+    speed = g(RADIUS)
+
+    def scaled(size: sp.Expr) -> Any:
+        return rows([[size * entry for entry in row] for row in along])
+
+    moves = ForAll(RADIUS, TRUE, Atom(VelocityIs(weights, scaled(RADIUS), scaled(speed))))
+    sign = ForAll(RADIUS, TRUE, _said(sp.Gt if grows else sp.Lt, speed, sp.Integer(0)))
+    end = (UnboundedFrom if grows else VanishesFrom)(weights, scaled(RADIUS))
+    return (moves, sign), ForAll(RADIUS, TRUE, Atom(end))
+
+
+#: If the velocity at ``r v`` is ``g(r) v`` for all r > 0, the trajectory from ``r v`` is unbounded for g > 0, and tends to 0 for
+#: g < 0.
+RAY = Textbook(
+    key="ray",
+    name="the scalar autonomous equation, along an invariant ray",
+    letters={"weights": tuple, "v": tuple, "g": sp.Lambda, "grows": bool},
+    says=_ray,
+    reference="Walter, Ordinary Differential Equations, on autonomous equations in one dimension and on uniqueness",
+    bibtex=bibtex("Walter"),
     time=Time.FLOW,
     autonomous=True,
 )

@@ -12,7 +12,7 @@ from eigentoken.numerics.readings import load
 from eigentoken.proofs.properties.property import drawn_for
 from eigentoken.theory.calculus import Index, dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
-from eigentoken.theory.kernel.instances import VelocityIs, rows
+from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs, rows
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
@@ -171,3 +171,14 @@ def test_a_matrix_with_given_entries_has_its_value() -> None:
         drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", ())), 20, 1)
         found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
         assert bool((found > 0).all()) is violated
+
+
+@pytest.mark.parametrize(("value", "unbounded"), [(1, True), (-1, False)])
+def test_the_end_of_a_trajectory_along_a_ray_is_looked_at(value: int, unbounded: bool) -> None:
+    load()
+    weights = tuple((Str(name), rows(each)) for name, each in (("B", ((value,),)), ("W", ((1,),))))
+    for word, holds in ((UnboundedFrom, unbounded), (VanishesFrom, not unbounded)):
+        claim = Formula(proposition(word(weights, rows(((1,), (1,))))))
+        drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", ())), 20, 1)
+        found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
+        assert (found < 0).all() if holds else (found > 0).all()

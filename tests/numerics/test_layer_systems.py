@@ -18,6 +18,7 @@ from eigentoken.numerics.layers.layer_readings import bind_head, read_layer
 from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.numerics.recheck import recheck
+from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.conditions import (
     AllOf,
     AnyOf,
@@ -330,7 +331,8 @@ def test_an_example_with_matrices_of_its_own_is_about_no_layer() -> None:
     assert _words(weights, "PH-T2", "PH-C1", "PH-C2") == ["holds", *["not about this model"] * 2]
     for statement in statements():
         if statement.kind is Kind.COUNTEREXAMPLE and statement.conditions:  # it claims, or it is an example
-            assert bool(statement.claims) == (not statement.covers.example), statement.id
+            general = [each for each in statement.claims if not isinstance(each, InFull)]
+            assert bool(general) == (not statement.covers.example), statement.id
             assert statement.covers.example in statement.covers.describe()
 
 

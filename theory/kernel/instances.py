@@ -23,7 +23,7 @@ from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["VelocityIs", "exact_matrix", "rows", "velocity_at"]
+__all__ = ["UnboundedFrom", "VanishesFrom", "VelocityIs", "exact_matrix", "rows", "velocity_at"]
 
 Rows = tuple[tuple[sp.Expr, ...], ...]
 _EXACT = LoopAlgebra(lambda u: sp.exp(sp.expand(u)), sp.sqrt, sp.Integer(1))
@@ -48,13 +48,49 @@ class VelocityIs(Claim):
 def latex_velocity_is(claim: VelocityIs) -> str:
     given = r",\ ".join(f"{name.name} = {_matrix(value)}" for name, value in claim.weights)
     tokens = ", ".join(_column(token) for token in claim.tokens)
+    factor = _factor(claim)
     moved = ", ".join(_column(token) for token in claim.velocity)
-    return rf"\text{{at }} {given},\ x = \bigl({tokens}\bigr)\text{{: }} \dot x = \bigl({moved}\bigr)"
+    speed = rf"\bigl({moved}\bigr)" if factor is None else rf"{scalar_latex(factor)}\, x" if factor else "0"
+    return rf"\text{{at }} {given},\ x = \bigl({tokens}\bigr)\text{{: }} \dot x = {speed}"
+
+
+def _factor(claim: VelocityIs) -> sp.Expr | None:
+    """The number k with ``velocity = k x``, where there is one."""
+    pairs = [pair for one in zip(claim.tokens, claim.velocity, strict=True) for pair in zip(*one, strict=True)]
+    if all(moved == 0 for _, moved in pairs):
+        return sp.Integer(0)
+    found = {moved / token for token, moved in pairs if token != 0}
+    still = all(moved == 0 for token, moved in pairs if token == 0)
+    return found.pop() if len(found) == 1 and still else None
+
+
+@dataclass(frozen=True)
+class UnboundedFrom(Claim):
+    """With these weights, the trajectory of the flow that starts at these tokens is unbounded."""
+
+    weights: tuple[tuple[Str, Rows], ...]
+    tokens: Rows
+
+
+@dataclass(frozen=True)
+class VanishesFrom(Claim):
+    """With these weights, the trajectory of the flow that starts at these tokens tends to zero."""
+
+    weights: tuple[tuple[Str, Rows], ...]
+    tokens: Rows
+
+
+@LATEX.register(UnboundedFrom, VanishesFrom)
+def latex_from(claim: UnboundedFrom | VanishesFrom) -> str:
+    given = r",\ ".join(f"{name.name} = {_matrix(value)}" for name, value in claim.weights)
+    tokens = ", ".join(_column(token) for token in claim.tokens)
+    end = "is unbounded" if isinstance(claim, UnboundedFrom) else "tends to zero"
+    return rf"\text{{with }} {given}\text{{, the trajectory from }} \bigl({tokens}\bigr) \text{{ {end}}}"
 
 
 def _matrix(value: Rows) -> str:
     inside = r" \\ ".join(" & ".join(map(scalar_latex, row)) for row in value)
-    return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
+    return rf"\left(\begin{{matrix}} {inside} \end{{matrix}}\right)"
 
 
 def _column(token: tuple[sp.Expr, ...]) -> str:
