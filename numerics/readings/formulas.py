@@ -35,6 +35,7 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     children,
     conjuncts,
+    quantities,
     relation_of,
 )
 from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
@@ -227,8 +228,10 @@ class _Seen:
 
     def _family(self, said: ForAll, name: str) -> Any:
         """A vector, or one for each token or pair: as many indices as the letter has where it stands."""
-        ranks = {len(base.indices) for term in _tensors(said.body) for base in bases_of(term.key) if base.name == name}
-        directions = {term.along for term in _tensors(said.body) if isinstance(term, Slope)}
+        ranks = {
+            len(base.indices) for term in quantities(said.body) for base in bases_of(term.key) if base.name == name
+        }
+        directions = {term.along for term in quantities(said.body) if isinstance(term, Slope)}
         rank = 1 if name in directions else max(ranks, default=0)
         shape = (self.batch.count, *(self.batch.n,) * rank, self.batch.d)
         return _listed(torch.randn(shape, generator=self.source, dtype=torch.float64))
@@ -348,13 +351,6 @@ def _numbers(term: sp.Expr) -> sp.Expr:
     """The term with functions of numbers evaluated: ``exp(5/4)``, ``sqrt(3)``."""
     closed = {each for each in sp.preorder_traversal(term) if each.is_number and not each.is_Rational and each.args}
     return term.xreplace({each: each.evalf(17) for each in closed})
-
-
-def _tensors(said: Proposition) -> list[Tensor]:
-    """Every quantity that stands in a proposition."""
-    relation = relation_of(said)
-    here = [] if relation is None else list(relation.atoms(Tensor))
-    return here + [term for part in children(said) for term in _tensors(part)]
 
 
 def _listed(values: torch.Tensor) -> Any:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.prior_art import PRIOR_ART
-from eigentoken.proofs.typeset.kernel_steps import kernel_steps
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
 from eigentoken.proofs.typeset.summary import IN_WORDS, ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
@@ -259,8 +259,11 @@ def _statement_blocks(told: Statement) -> Iterator[Block]:
         )
         yield Items(tuple(f"${LATEX(each)}$" for each in told.conditions))
     if told.claims:
-        yield Paragraph("then" if told.conditions else "Claim:")
+        about = f" for {', '.join(f'`{each}`' for each in told.systems)}" if told.systems else ""
+        yield Paragraph("then" if told.conditions else f"Claim{about}:")
         yield Items(tuple(f"${LATEX(each)}${_by(told, place)}" for place, each in enumerate(told.claims)))
+    if told.claims and notation(told):
+        yield Paragraph(notation(told))
     if told.text and told.proof is not None:
         yield Paragraph(told.text, strong=IN_WORDS)
 

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from eigentoken.proofs.bibliography import parse
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import STANDING
-from eigentoken.theory.kernel.propositions import FALSE, Conjunction, Proposition, conjuncts, proposition
+from eigentoken.theory.kernel.propositions import FALSE, Conjunction, Proposition, conjuncts, proposition, quantities
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
+from eigentoken.theory.kernel.tensors import Rate, Slope, bases_of, is_defined
 from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Time
 
-__all__ = ["KernelStep", "kernel_steps"]
+__all__ = ["KernelStep", "kernel_steps", "notation"]
 
 #: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
 HOW = {
@@ -71,6 +74,21 @@ class KernelStep:
     argued: bool = False
 
 
+def notation(told: Statement) -> str:
+    """What the letters of the calculus in the claims stand for, in one sentence; empty where there are none."""
+    terms = {term for claim in told.claims for term in quantities(proposition(claim))}
+    flow = any(system(name).time is Time.FLOW for name in told.systems)
+    found = []
+    if any(type(term) is Rate for term in terms):
+        what = "derivative of $q$ along the flow" if flow else "increment of $q$ under one step of the map"
+        found.append(rf"$\Delta[q]$ is the {what}")
+    if any(isinstance(term, Slope) for term in terms):
+        found.append(r"$\mathrm{D}[q](w)$ is the derivative of $q$ along $x_i \mapsto x_i + \varepsilon w_i$")
+    if any(is_defined(base.name) for term in terms for base in bases_of(term.key)):
+        found.append("$y_i$ is what the map divides by its norm $r_i$")
+    return f"Here {', '.join(found)}." if found else ""
+
+
 def kernel_steps(told: Statement) -> tuple[tuple[tuple[str, ...], tuple[KernelStep, ...]], ...]:
     """The printed steps, by systems: systems with the same derivation are printed together."""
     found: dict[tuple[KernelStep, ...], list[str]] = {}
@@ -82,7 +100,7 @@ def kernel_steps(told: Statement) -> tuple[tuple[tuple[str, ...], tuple[KernelSt
 
 def _steps(proved: Proved, given: set[Proposition]) -> Iterator[KernelStep]:
     numbers: dict[int, frozenset[int]] = {}
-    printed: dict[tuple[str, Proposition, frozenset[Proposition]], int] = {}
+    printed: dict[tuple[Proposition, frozenset[Proposition]], int] = {}
     for node in _walk(proved, set()):
         behind = frozenset().union(*(numbers[id(each)] for each in _shown_premises(node)))
         how = _how(node)
@@ -90,7 +108,7 @@ def _steps(proved: Proved, given: set[Proposition]) -> Iterator[KernelStep]:
             numbers[id(node)] = behind
             continue
         assumed = [each for each in node.hypotheses if canonical(each) not in given]
-        key = (node.rule, canonical(node.proposition), frozenset(map(canonical, assumed)))
+        key = (canonical(node.proposition), frozenset(map(canonical, assumed)))
         if key not in printed:
             printed[key] = len(printed) + 1
             formula = latex(node.proposition)

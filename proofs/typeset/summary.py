@@ -11,7 +11,7 @@ from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.prior_art import PRIOR_ART
-from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps
+from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps, notation
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
@@ -152,6 +152,8 @@ class Summary:
             numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
             by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
             yield f"then  {plain_text(LATEX(claim))}{by}"
+        if told.claims and notation(told):
+            yield plain_text(notation(told))
         if told.text and told.proof is not None:
             yield f"{IN_WORDS} {plain_text(told.text)}"
 

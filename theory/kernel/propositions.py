@@ -43,6 +43,7 @@ __all__ = [
     "free_letters",
     "proposition",
     "put",
+    "quantities",
     "relation_of",
 ]
 
@@ -199,6 +200,15 @@ def children(said: Proposition) -> Iterator[Proposition]:
             yield value
         elif isinstance(value, tuple) and not isinstance(value, Index | VectorLetter):
             yield from (part for part in value if isinstance(part, Proposition))
+
+
+def quantities(said: Proposition) -> Iterator[Tensor]:
+    """Every quantity of the calculus that stands in a relation of it."""
+    relation = relation_of(said)
+    if relation is not None:
+        yield from relation.atoms(Tensor)
+    for part in children(said):
+        yield from quantities(part)
 
 
 def bound_letters(said: Proposition) -> frozenset[Any]:
