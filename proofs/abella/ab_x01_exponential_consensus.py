@@ -27,9 +27,11 @@ from eigentoken.proofs.abella.shrinking_hulls import HEIGHTS_STAY, shrinking_hul
 from eigentoken.proofs.abella.spread import (
     FLOW_OF_PROJECTIONS,
     LOWEST_RISES,
+    NESTED,
     SPREAD,
     flow_of_projections,
     lowest,
+    nested,
     spread,
 )
 from eigentoken.proofs.bibliography import HERE
@@ -335,6 +337,7 @@ def proof(kernel: Kernel) -> Proved:
         flow_of_projections(kernel),
         lowest(kernel),
         hemisphere_invariant(kernel),
+        nested(kernel),
         spread(kernel),
         consensus(kernel),
     )
@@ -353,6 +356,7 @@ AB_X1 = register(
             Formula(FLOW_OF_PROJECTIONS),
             Formula(LOWEST_RISES),
             ForwardInvariant(Hemisphere()),
+            Formula(NESTED),
             Formula(SPREAD),
             Converges(ConsensusSet()),
         ),
@@ -367,6 +371,7 @@ AB_X1 = register(
             ("central projection",),
             ("lowest height",),
             ("heights stay",),
+            ("nested hulls",),
             ("slope of the spread",),
             ("limit of the tokens",),
         ),

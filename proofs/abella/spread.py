@@ -17,7 +17,16 @@ from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.terms import matrix, n
 
-__all__ = ["FLOW_OF_PROJECTIONS", "LOWEST_RISES", "SPREAD", "flow_of_projections", "lowest", "spread"]
+__all__ = [
+    "FLOW_OF_PROJECTIONS",
+    "LOWEST_RISES",
+    "NESTED",
+    "SPREAD",
+    "flow_of_projections",
+    "lowest",
+    "nested",
+    "spread",
+]
 
 U = matrix("U")
 SLOW = sp.Symbol("a", nonnegative=True)
@@ -78,6 +87,42 @@ def lowest(kernel: Kernel) -> Proved:
     return kernel.generalise(_V, found)
 
 
+_HIGHEST = every(sp.Le(Tensor(component(K)), Tensor(component(I)), evaluate=False), K)
+_SINKS = sp.Le(Rate(component(I)), 0, evaluate=False)
+#: Where all heights are positive, the largest ``e^T w_i`` does not rise, in any direction e: the hulls of the w_i are nested.
+NESTED = every(Implication(above(), every(Implication(_HIGHEST, proposition(_SINKS)), I)), _V, _E)
+
+
+def moved(kernel: Kernel, at: Index, *nonzero: Proved) -> Proved:
+    """``[move] = a_ik (u_k - u_i)`` for token i and any other, where heights are not zero."""
+    gap = component(K) - component(at)
+    parts = [kernel.product(pull(at, K), gap), kernel.total(component(K), component(at) * -1)]
+    parts += [kernel.scaling(component(at), -1), kernel.reduction(move(at, K), pull(at, K) * gap)]
+    value = Tensor(pull(at, K)) * (Tensor(component(K)) - Tensor(component(at)))
+    known = [kernel.supply(each, *nonzero) for each in parts]
+    return kernel.arithmetic(known, sp.Eq(Tensor(move(at, K)), value, evaluate=False))
+
+
+def nested(kernel: Kernel) -> Proved:
+    """:data:`NESTED`: every token draws the farthest one back."""
+    high = kernel.assume(above())
+    nonzero = [kernel.arithmetic([kernel.instantiate(high, at)], sp.Ne(Tensor(height(at)), 0)) for at in (I, K)]
+    ratio = height(K) * height(I) ** -1
+    parts = [kernel.product(weight(I, K), ratio), kernel.factors(ratio)]
+    signs = [kernel.positive(weight(I, K)), *(kernel.instantiate(high, at) for at in (I, K))]
+    draws = kernel.arithmetic([*(kernel.supply(each, *nonzero) for each in parts), *signs], Tensor(pull(I, K)) >= 0)
+    highest = kernel.instantiate(kernel.assume(_HIGHEST), K)
+    each = kernel.arithmetic([moved(kernel, I, *nonzero), draws, highest], sp.Le(Tensor(move(I, K)), 0, evaluate=False))
+    total = kernel.summed(kernel.generalise(HEAD, kernel.summed(kernel.generalise(K, each))))
+    rate = kernel.increment(component(I))
+    value = rate.proposition.word.relation.rhs.expression
+    written = kernel.reduction(value, move(I, K).summed(K, HEAD), kernel.given(IsIdentity(U)))
+    known = [kernel.supply(each, *nonzero) for each in (rate, written)]
+    sinks = kernel.arithmetic([*known, total, kernel.factors(move(I, K) * 0)], _SINKS)
+    found = kernel.discharge(above(), kernel.generalise(I, kernel.discharge(_HIGHEST, sinks)))
+    return kernel.generalise(_V, kernel.generalise(_E, found))
+
+
 _SLOW = every(sp.Ge(Tensor(pull(K, L)), SLOW, evaluate=False), HEAD, K, L)
 _EXTREME = every(
     sp.And(
@@ -105,11 +150,7 @@ def spread(kernel: Kernel) -> Proved:
 
     slow, facts = kernel.assume(_SLOW), []
     for at in (I, J):
-        gap, here = component(K) - component(at), Tensor(pull(at, K))
-        parts = [kernel.product(pull(at, K), gap), kernel.total(component(K), component(at) * -1)]
-        parts += [kernel.scaling(component(at), -1), kernel.reduction(move(at, K), pull(at, K) * gap)]
-        value = sp.Eq(Tensor(move(at, K)), here * (Tensor(component(K)) - Tensor(component(at))), evaluate=False)
-        facts.append(kernel.arithmetic([known(each) for each in parts], value))
+        facts.append(moved(kernel, at, *map(nonzero, (I, J, K))))
         facts.append(kernel.instantiate(kernel.instantiate(kernel.instantiate(slow, HEAD), at), K))
     term = move(I, K) - move(J, K)
     split = [kernel.total(move(I, K), move(J, K) * -1), kernel.scaling(move(J, K), -1)]
