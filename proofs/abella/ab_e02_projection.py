@@ -14,15 +14,18 @@ import sympy as sp
 from eigentoken.proofs.abella.equations import (
     CONSERVED,
     DEFINITE,
+    DIFFERENTIAL,
     NORM_OF_THE_STEP,
     NORMALISED,
     RAYS,
+    TANGENT,
     conserved,
     definite,
     norm_of_the_step,
     normalised,
     rays,
 )
+from eigentoken.proofs.abella.equations import differential as differential_on_the_ellipsoid
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers
 from eigentoken.proofs.properties.flow_properties import differential_of_projection, on_the_ellipsoid
@@ -205,12 +208,12 @@ AB_E3 = register(
         source=Source(ABELLA, "eq. (3), Remark 2.1"),
         title="Differential of the projection",
         systems=("ellipsoid-multihead-flow",),
-        text="$T_x\\pi_W\\, X = |x|_W^{-1}\\bigl(I - x x^{\\top} W/|x|_W^2\\bigr)X$; for $y \\in \\mathcal{E}_W$ it is "
-        "$X - (y^{\\top}WX)\\,y$, with values in $T_y\\mathcal{E}_W = \\{Y : y^{\\top}WY = 0\\}$.",
         conditions=(Symmetric(W), PositiveDefinite(W)),
+        claims=(DIFFERENTIAL, TANGENT),
         depends=("AB-E2",),
         derive=derive_differential,
-        prose_from=("on the ellipsoid", "tangency"),
+        proof=differential_on_the_ellipsoid,
+        claims_from=(("on the ellipsoid",), ("tangency",)),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3), X = (1, 0, 1)",

@@ -38,7 +38,7 @@ from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import Implication, proposition
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 
@@ -47,15 +47,18 @@ __all__ = [
     "CAUSAL_VELOCITY",
     "CONSERVED",
     "DEFINITE",
+    "DIFFERENTIAL",
     "NORMALISED",
     "NORM_OF_THE_STEP",
     "PUSHED",
     "RAYS",
     "ROW_SUMS",
+    "TANGENT",
     "VELOCITY",
     "causal_model",
     "conserved",
     "definite",
+    "differential",
     "norm_of_the_step",
     "normalised",
     "pushed",
@@ -185,3 +188,33 @@ def causal_model(kernel: Kernel) -> Proved:
         [kernel.reduction(causal_weight(I, J).summed(J), scale), kernel.factors(scale)], _CAUSAL_ROW
     )
     return kernel.conjunction(velocity(kernel), at_every_token(kernel, row, I))
+
+
+# -- the differential of the projection (3) --------------------------------------------------------------------------------
+
+_ALONG, _X = VectorLetter("X"), vector("X", I)
+_PART = _X - dot(_STATE, _X, METRIC) * _STATE
+#: ``(z^T pi_W(x_i))^2 = (z^T x_i)^2/(x_i^T W x_i)``.
+_SEEN = dot(_Z, _STATE) * dot(_Z, _STATE) * dot(_STATE, _STATE, METRIC) ** -1
+_CHANGE = dot(_Z, _STATE) * dot(_Z, _PART) * 2
+#: Along X, ``z^T pi_W(x)`` changes by ``z^T (X - (x^T W X) x)`` on the ellipsoid: said of its square, for every z.
+DIFFERENTIAL = Formula(for_every(sp.Eq(Slope(_SEEN, "X"), Tensor(_CHANGE), evaluate=False), I, Z, _ALONG))
+#: The image is tangent to the ellipsoid.
+TANGENT = Formula(for_every(sp.Eq(Tensor(dot(_STATE, _PART, METRIC)), 0, evaluate=False), I, _ALONG))
+
+
+def differential(kernel: Kernel) -> Proved:
+    """AB-E3: the derivative of the projection on the ellipsoid, and its image."""
+    slope = kernel.slope(_SEEN, "X")
+    unit = kernel.arithmetic(
+        [kernel.reduction(dot(_STATE, _STATE, METRIC), one()), kernel.factors(one())],
+        sp.Ne(Tensor(dot(_STATE, _STATE, METRIC)), 0),
+    )
+    relation = slope.proposition.word.relation
+    written = kernel.reduction(relation.rhs.expression, _CHANGE)
+    known = [kernel.supply(each, unit) for each in (slope, written)]
+    changes = kernel.arithmetic([*known, unit], sp.Eq(relation.lhs, Tensor(_CHANGE), evaluate=False))
+    none = kernel.reduction(dot(_STATE, _PART, METRIC), zero())
+    said = sp.Eq(Tensor(dot(_STATE, _PART, METRIC)), 0, evaluate=False)
+    tangent = kernel.arithmetic([none, kernel.factors(zero())], said)
+    return kernel.conjunction(at_every_token(kernel, changes, I, Z, _ALONG), at_every_token(kernel, tangent, I, _ALONG))

@@ -36,7 +36,7 @@ def holds(statement: Statement) -> None:
 
 
 #: Of the chapter on ellipsoids.
-ABELLA = {f"AB-E{number}" for number in (2, 4, 5, 6, 7, 8, 9, 10, 15, 25)}
+ABELLA = {f"AB-E{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 25)}
 ABELLA |= {"AB-L3.1", "AB-L3.2", "AB-L3.3", "AB-L4.1", "AB-T3.1", "AB-T3.2", "AB-T4.1", "AB-X1", "AB-X2"}
 #: Of the chapter on unnormalised tokens.
 PHAM = {"PH-M", "PH-T1", "PH-T2", "PH-T3", "PH-T4", "PH-T5", "PH-T7", "PH-T8", "PH-T9", "PH-C1", "PH-C2", "PH-C4"}

@@ -75,11 +75,12 @@ STILL_TRUE |= {
 }
 STILL_TRUE |= {
     "AB-E4: for ellipsoid-multihead-flow": "the flow has the same weights",
+    "AB-E3: for ellipsoid-map": "the layer has the same states",
     "AB-E25: without n >= 2": "with one token the function is zero",
     **{f"AB-E25: for {about}": "a statement about unit vectors" for about in _OFF_THE_ELLIPSOID},
     **{
         f"{name}: without {word}(term={letter})": "the metric of an ellipsoid is symmetric and positive definite"
-        for name, letter in (("AB-E7", "W"), ("AB-E8", "P"))
+        for name, letter in (("AB-E3", "W"), ("AB-E7", "W"), ("AB-E8", "P"))
         for word in ("Symmetric", "PositiveDefinite")
     },
     **{
