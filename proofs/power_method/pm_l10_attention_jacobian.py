@@ -1,4 +1,4 @@
-"""PM-L10: the exact Jacobian of the attention map, at every state, with any mask and any number of heads.
+"""PM-L10: the exact Jacobian of the attention map, at every state, with any number of heads.
 
 Reference: Li-Altafini, Lemma 10, eqs. (15)-(17), there up to second order in alpha.
 """
@@ -7,139 +7,103 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from eigentoken.proofs.bibliography import LI_ALTAFINI
 from eigentoken.proofs.power_method.pm_a01_standing_assumption import GENERIC_V
-from eigentoken.proofs.power_method.pm_l02_oja_jacobian import GENERIC_TOKENS
+from eigentoken.proofs.power_method.pm_l02_oja_jacobian import GENERIC_TOKENS, W
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import DIGITS, image, instance, state_jacobian
 from eigentoken.proofs.properties.jacobian_checks import attention_jacobian
-from eigentoken.proofs.steps.reductions import tensor
+from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, at_every_token, for_every
 from eigentoken.theory.calculus import (
     ALPHA,
     HEAD,
-    SLOT,
-    Assumptions,
-    CalculusAlgebra,
+    Expression,
     Index,
     Letter,
-    MaskEntry,
     Norm,
-    differentiate,
-    direction,
     dot,
     exponential,
     factor,
     vector,
 )
-from eigentoken.theory.calculus import instance as at
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.statements.layer_systems import ANY, Covers
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Slope, Tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Derivation
 
 TV13 = instance("attention-map", GENERIC_TOKENS, V=GENERIC_V, M=[["1/2", "-1"], ["2", "1/4"]], alpha="1/3")
+OTHER = Index("token", "j")
+_VALUE, _SCORE = (Letter("F", False, (HEAD,)),), (Letter("M", False, (HEAD,)),)
 
 
-def _parts(heads: bool, mask: str | None) -> tuple[Any, Any]:
-    """The derivative of the push u_i along w, from the system."""
-    from eigentoken.theory.systems.catalogue import system
-
-    algebra = CalculusAlgebra(Assumptions())
-    x = vector("x", SLOT)
-    if heads:
-        parameters: dict[str, Any] = {"heads": [{"F": Letter("F", False, (HEAD,)), "M": Letter("M", False, (HEAD,))}]}
-        push = system("multihead-map").influence(algebra, parameters, x, mask)
-    else:
-        push = system("attention-map").influence(algebra, {"V": Letter("V"), "M": Letter("M")}, x, mask)
-    moved = differentiate(at(push, Index("token", "i")), direction("x", "w"), algebra.assumptions)
-    return moved, algebra.assumptions
+def layer_push() -> Expression:
+    """``u_i = sum_h F_h sum_j a^h_ij x_j``."""
+    return (_weight(OTHER) * vector("x", OTHER)).summed(OTHER).applied(_VALUE).summed(HEAD)
 
 
-def _claimed(heads: bool, mask: str | None) -> Any:
-    """``V [ sum_l a_il (w_l + (x_l - xbar_i) x_i^T M w_l) + C_i M^T w_i ]``."""
-    i, l, j = (Index("token", name) for name in "ilj")
-    value = (Letter("F", False, (HEAD,)),) if heads else (Letter("V"),)
-    score = (Letter("M", False, (HEAD,)),) if heads else (Letter("M"),)
-
-    def x(index: Any) -> Any:
-        return vector("x", index)
-
-    def weight(index: Any) -> Any:
-        masks = () if mask is None else (MaskEntry(mask, i, index),)
-        found = exponential(dot(x(i), x(index), score)) * factor(row_sum(dot(x(i), x(index), score), index, masks), -1)
-        for each in masks:
-            found = found * factor(each)
-        return found
-
-    mean = (weight(j) * x(j)).summed(j)
-    w_l, w_i = vector("w", l), vector("w", i)
-    own_score = dot(x(i), w_l, score)
-    first = (weight(l) * (w_l + own_score * (x(l) - mean))).summed(l)
-    height = dot(w_i, x(l) - mean, score)
-    covariance = (weight(l) * height * (x(l) - mean)).summed(l)
-    total = (first + covariance).applied(value)
-    return total.summed(HEAD) if heads else total
+def _weight(index: Index) -> Expression:
+    """``a^h_ij``, the softmax of ``x_i^T M_h x_j`` written out."""
+    exponent = dot(vector("x", TOKEN), vector("x", index), _SCORE)
+    return exponential(exponent) * factor(row_sum(exponent, index), -1)
 
 
-def _whole() -> tuple[Any, Any]:
-    """The derivative of the map at token i, with dy_i left as a named vector."""
-    from eigentoken.theory.systems.catalogue import system
-
-    algebra = CalculusAlgebra(Assumptions())
-    parameters = {"V": Letter("V"), "M": Letter("M"), "alpha": ALPHA}
-    state = system("attention-map").advance(algebra, parameters, vector("x", SLOT))
-    along = {"y": lambda *indices: vector("dy", *indices)}
-    return differentiate(at(state, Index("token", "i")), along, algebra.assumptions), algebra.assumptions
-
-
-def _normalised() -> Any:
-    i = Index("token", "i")
-    y, dy, r = vector("y", i), vector("dy", i), Norm("r", (i,))
-    return factor(r, -1) * (dy - factor(r, -2) * dot(y, dy) * y)
+def push_slope() -> Expression:
+    """``sum_h F_h [ sum_l a_il (w_l + (x_l - xbar_i) x_i^T M_h w_l) + C_i M_h^T w_i ]``."""
+    l = Index("token", "l")
+    x_i, w_i, x_l, w_l = vector("x", TOKEN), vector("w", TOKEN), vector("x", l), vector("w", l)
+    mean = (_weight(OTHER) * vector("x", OTHER)).summed(OTHER)
+    apart = x_l - mean
+    own = _weight(l) * (w_l + dot(x_i, w_l, _SCORE) * apart)
+    spread = _weight(l) * dot(w_i, apart, _SCORE) * apart
+    return (own + spread).summed(l).applied(_VALUE).summed(HEAD)
 
 
-def derive() -> Derivation:
-    """The push with full attention, with a mask and with many heads; then the normalisation."""
-    return Derivation(
-        (
-            tensor(
-                "push",
-                "The derivative of $u_i = V\\sum_j a_{ij}x_j$ along $w$, for all $n$ and $d$ and any $V$, $M$; $\\bar "
-                "x_i^a = \\sum_j a_{ij}x_j$, $C_i = \\sum_j a_{ij}(x_j - \\bar x_i^a)(x_j - \\bar x_i^a)^{\\top}$.",
-                lambda: _parts(False, None),
-                _claimed(False, None),
-                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + "
-                r"C_iM^{\top}w_i\Big]",
-                establishes=("the derivative of the attention push",),
-            ),
-            tensor(
-                "push, masked",
-                "The same with any 0/1 mask, $A$ being the masked softmax.",
-                lambda: _parts(False, "mask"),
-                _claimed(False, "mask"),
-                r"\mathrm{d}u_i(w) = V\Big[\sum_l a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big)w_l + "
-                r"C_iM^{\top}w_i\Big]",
-            ),
-            tensor(
-                "push, many heads",
-                "And with any number of heads.",
-                lambda: _parts(True, None),
-                _claimed(True, None),
-                r"\mathrm{d}u_i(w) = \sum_h F_h\Big[\sum_l a^h_{il}\big(I + (x_l - \bar x_i^{h})x_i^{\top}M_h\big)w_l "
-                r"+ C^h_iM_h^{\top}w_i\Big]",
-            ),
-            tensor(
-                "normalisation",
-                "The derivative of $y_i/\\lVert y_i\\rVert$ in terms of that of $y_i = x_i + \\alpha u_i$.",
-                _whole,
-                _normalised(),
-                r"\mathrm{d}f_i = \frac{1}{r_i}\,(I - \hat y_i\hat y_i^{\top})\,(w_i + \alpha\,\mathrm{d}u_i(w))",
-                uses=("push",),
-                establishes=("the exact Jacobian of the attention map",),
-            ),
-        )
+_Z = vector(Z.name)
+_PUSH, _STEP = Slope(dot(_Z, layer_push())), Slope(dot(_Z, RAW))
+_SHORT = factor(Norm("r", (TOKEN,)), -1)
+_ALONG = dot(_Z, RAW) * factor(Norm("r", (TOKEN,)), -3)
+_HALF_SQUARE = dot(RAW, RAW) / 2
+#: ``D[u_i](w)``, in the form of the paper.
+OF_THE_PUSH = sp.Eq(_PUSH, Tensor(dot(_Z, push_slope())), evaluate=False)
+#: ``D[y_i](w) = w_i + alpha D[u_i](w)``.
+OF_THE_STEP = sp.Eq(_STEP, Tensor(dot(_Z, vector("w", TOKEN))) + ALPHA * _PUSH, evaluate=False)
+#: ``D[y_i / r_i](w) = (1/r_i)(I - yhat_i yhat_i^T) D[y_i](w)``, where ``y_i^T D[y_i](w) = D[|y_i|^2 / 2](w)``.
+OF_THE_MAP = sp.Eq(
+    Slope(dot(_Z, RAW) * _SHORT),
+    Tensor(_SHORT) * _STEP - Tensor(_ALONG) * Slope(_HALF_SQUARE),
+    evaluate=False,
+)
+
+
+def _value(found: Proved) -> Expression:
+    """What a proved slope is equal to."""
+    value: Expression = found.proposition.word.relation.rhs.expression
+    return value
+
+
+def proof(k: Kernel) -> Proved:
+    """Each derivative by the dimension-free calculus, and one normal form."""
+    push, step = k.slope(dot(_Z, layer_push())), k.slope(dot(_Z, RAW))
+    moved, square = k.slope(dot(_Z, RAW) * _SHORT), k.slope(_HALF_SQUARE)
+    first = k.arithmetic([push, k.reduction(_value(push), dot(_Z, push_slope()))], OF_THE_PUSH)
+    own, rest = dot(_Z, vector("w", TOKEN)), _value(push) * ALPHA
+    parts = (k.total(own, rest), k.scaling(_value(push), ALPHA))
+    second = k.arithmetic([step, push, k.reduction(_value(step), own + rest), *parts], OF_THE_STEP)
+    kept, lost = _SHORT * _value(step), _ALONG * _value(square)
+    whole = k.reduction(_value(moved), kept - lost)
+    pieces = (
+        k.total(kept, -lost),
+        k.scaling(lost, -1),
+        k.product(_SHORT, _value(step)),
+        k.product(_ALONG, _value(square)),
     )
+    third = k.arithmetic([moved, step, square, whole, *pieces], OF_THE_MAP)
+    return k.conjunction(*(at_every_token(k, each, TOKEN, W, Z) for each in (first, second, third)))
 
 
 def weights() -> list[Any]:
@@ -163,17 +127,9 @@ PM_L10 = register(
         kind=Kind.LEMMA,
         source=Source(LI_ALTAFINI, "Lemma 10, eqs. (15)-(17)"),
         title="The exact Jacobian of the attention map",
-        systems=("attention-map", "multihead-map"),
-        covers=Covers(masks=(ANY,)),
-        text=(
-            r"At every state with $y_i \neq 0$, for any $V$ and $M$: $\displaystyle \frac{\partial u_i}{\partial x_l} "
-            r"= V\big[a_{il}\big(I + (x_l - \bar x_i^a)x_i^{\top}M\big) + \delta_{il}C_iM^{\top}\big]$ and "
-            r"$\displaystyle \frac{\partial f_i}{\partial x_l} = \frac{1}{r_i}(I - \hat y_i\hat "
-            r"y_i^{\top})\Big(\delta_{il}I + \alpha\frac{\partial u_i}{\partial x_l}\Big)$. With many heads "
-            r"$V[\cdot]$ becomes $\sum_h F_h[\cdot]^h$; with a 0/1 mask $A$ is the masked softmax."
-        ),
-        derive=derive,
-        prose_from=("push, masked", "push, many heads", "normalisation"),
+        systems=("multihead-map",),
+        claims=tuple(Formula(for_every(each, TOKEN, W, Z)) for each in (OF_THE_PUSH, OF_THE_STEP, OF_THE_MAP)),
+        proof=proof,
         printed=Printed(
             text=r"The Jacobian is given up to second order in $\alpha$.",
             wrong=r"As for PM-L2, the truncation has the wrong stability for $\alpha\lambda_1 \geq 1$; the exact form "
