@@ -83,7 +83,9 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
     assert len(labels) == len(set(labels))
     assert cited <= set(re.findall(r"\\bibitem\{([^}]*)\}", body))
     steps = told.derivation.steps if told.derivation else ()
-    assert body.count(r"\step{") == len(steps) if steps else told.proofs  # else the steps of the kernel's tree are printed
+    assert (
+        body.count(r"\step{") == len(steps) if steps else told.proofs
+    )  # else the steps of the kernel's tree are printed
     for step in steps:
         if step.scope != ALL_SIZES:
             assert f"only for {escape(step.scope)}" in body

@@ -7,7 +7,19 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import HEAD, Index, Letter, MaskEntry, dot, exponential, factor, one, vector
+from eigentoken.theory.calculus import (
+    HEAD,
+    TOKENS,
+    Index,
+    Letter,
+    MaskEntry,
+    Norm,
+    dot,
+    exponential,
+    factor,
+    one,
+    vector,
+)
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel import logic, sums, words
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
@@ -49,6 +61,15 @@ def _forms() -> Conjunction:
     return Conjunction((said, proposition(HeadNorm(P) >= 0)))
 
 
+def consensus(letter: str = "x", relation: Any = sp.Eq, at: Index = i) -> Proved:
+    """All members of a family are the vector b, assumed."""
+    z = vector("z")
+    said = relation(Tensor(dot(z, vector(letter, at))), Tensor(dot(z, vector("b"))), evaluate=False)
+    return logic.assume(every(at, every(VectorLetter("z"), said)))
+
+
+ROW = exponential(SCORE) * factor(row_sum(SCORE, j), -1)
+
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     "product": (lambda: sums.product(FIRST, SECOND), eq(Tensor(FIRST * SECOND), Tensor(FIRST) * Tensor(SECOND))),
     "factors": (
@@ -60,6 +81,13 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         eq(Tensor(exponential(SCORE)), sp.exp(Tensor(SCORE))),
     ),
     "positive": (lambda: sums.positive(exponential(SCORE) * MASKED**-1), Tensor(exponential(SCORE) * MASKED**-1) > 0),
+    "congruent": (
+        lambda: sums.congruent((ROW * dot(vector("x", j), vector("w", j))).summed(j), "x", vector("b"), i, consensus()),
+        eq(
+            Tensor((ROW * dot(vector("x", j), vector("w", j))).summed(j)),
+            Tensor(dot(vector("b"), vector("w", j)).summed(j) / TOKENS),
+        ),
+    ),
     "summand": (
         lambda: sums.summand(above(sp.Ge), j),
         sp.Ge(Tensor(FIRST.summed(i)), Tensor(FIRST.at((i, j))), evaluate=False),
@@ -73,6 +101,45 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
 }
 
 REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
+    "congruent": {
+        "another family": (lambda: sums.congruent(SCORE, "x", vector("b"), i, consensus("w")), "not proved"),
+        "another vector": (lambda: sums.congruent(SCORE, "x", vector("a"), i, consensus()), "not proved"),
+        "what is larger": (lambda: sums.congruent(SCORE, "x", vector("b"), i, consensus(relation=sp.Ge)), "not proved"),
+        "one token": (
+            lambda: sums.congruent(SCORE, "x", vector("b"), i, logic.instantiate(consensus(), i)),
+            "not proved",
+        ),
+        "one direction": (
+            lambda: sums.congruent(
+                SCORE, "x", vector("b"), i, logic.assume(every(i, consensus().proposition.body.body))
+            ),
+            "not proved",
+        ),
+        "a guard": (
+            lambda: sums.congruent(
+                SCORE, "x", vector("b"), i, logic.assume(ForAll(i, proposition(y > 0), consensus().proposition.body))
+            ),
+            "not proved",
+        ),
+        "the letter of every vector": (lambda: sums.congruent(SCORE, "x", vector("z"), i, consensus()), "the letter z"),
+        "a number": (lambda: sums.congruent(SCORE, "x", FIRST, i, consensus()), "a member is a vector"),
+        "the raw step of a map, which depends on the state": (
+            lambda: sums.congruent(dot(vector("y", i), vector("x", i)), "x", vector("b"), i, consensus()),
+            "functions of the state",
+        ),
+        "its norm": (
+            lambda: sums.congruent(factor(Norm("r", (i,))), "x", vector("b"), i, consensus()),
+            "functions of the state",
+        ),
+        "one vector of that name": (
+            lambda: sums.congruent(dot(vector("x"), vector("w")), "x", vector("b"), i, consensus()),
+            "one member for each token",
+        ),
+        "a family of heads": (
+            lambda: sums.congruent(dot(vector("x", HEAD), vector("w")), "x", vector("b"), i, consensus()),
+            "one member for each token",
+        ),
+    },
     "product": {"a vector": (lambda: sums.product(vector("a"), FIRST), "a term must be a scalar")},
     "factors": {"a vector": (lambda: sums.factors(vector("a")), "no number")},
     "exponential_of": {"a sum in the exponent": (lambda: sums.exponential_of(FIRST.summed(i)), "without sums")},

@@ -175,6 +175,7 @@ class Kernel:
     product = staticmethod(sums.product)
     exponential_of = staticmethod(sums.exponential_of)
     positive = staticmethod(sums.positive)
+    congruent = staticmethod(sums.congruent)
     summand = staticmethod(sums.summand)
     least = staticmethod(sums.least)
     as_form = staticmethod(forms.as_form)

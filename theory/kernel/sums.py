@@ -1,4 +1,4 @@
-"""Rules about quantities that are made of others: products, exponentials, sums of which one term is known, least ones."""
+"""Rules about quantities that are made of others: products, exponentials, sums of which one term is known, least ones, equals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression, Index, exponential, factor
+from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, substitute, vector
 from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
@@ -19,10 +19,20 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.structure import as_expression
-from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.kernel.tensors import (
+    STATE,
+    Tensor,
+    VectorLetter,
+    bases_of,
+    is_defined,
+    letters_of,
+    named_of,
+    norms_of,
+)
 
-__all__ = ["exponential_of", "factors", "least", "positive", "product", "summand"]
+__all__ = ["congruent", "exponential_of", "factors", "least", "positive", "product", "summand"]
 
 
 def _defined(relation: Any) -> tuple[Proposition, ...]:
@@ -77,6 +87,32 @@ def positive(quantity: Expression) -> Proved:
         raise Refused("an empty sum is zero")
     wanted = sp.Gt(Tensor(quantity), 0, evaluate=False)
     return prove(proposition(wanted), "positive", (), None, _defined(wanted))
+
+
+def congruent(quantity: Expression, name: str, member: Expression, at: Index, proved: Proved) -> Proved:
+    """``z^T x_i = z^T b_i`` for every token i and vector z gives ``[e(x)] = [e(b)]``: equals for equals, also in sums.
+
+    ``member`` is ``b_i``, in the index ``at``.  In the quantity the family is written out: names for functions of the state
+    (the raw step of a map, its norms) would keep the old vectors.
+    """
+    z = VectorLetter("z")
+    if at.kind != "token" or not member.is_vector or z in letters_of(member):
+        raise Refused(f"a member is a vector for each token, without the letter {z.name}, got {member!r}")
+    equal = sp.Eq(Tensor(dot(vector(z.name), vector(name, at))), Tensor(dot(vector(z.name), member)), evaluate=False)
+    if not same(proved.proposition, ForAll(at, TRUE, ForAll(z, TRUE, proposition(equal)))):
+        raise Refused(f"it is not proved that {name}_{at.name} is {member!r}, for every token")
+    term = Tensor(quantity)
+    named = {base.name for base in bases_of(term.key)}
+    if any(map(is_defined, named)) or norms_of(term.key) or named_of(term.key):
+        raise Refused(f"{quantity!r} has names for functions of the state: write it in {STATE}")
+
+    def replaced(*indices: Index) -> Expression:
+        if [each.kind for each in indices] != ["token"]:
+            raise Refused(f"{name} is a family with one member for each token")
+        return member.at((at, indices[0]))
+
+    wanted = sp.Eq(term, Tensor(substitute(term.expression, {name: replaced})), evaluate=False)
+    return prove(proposition(wanted), "congruent", (proved,), proved.system, (*proved.hypotheses, *_defined(wanted)))
 
 
 def summand(proved: Proved, at: Index) -> Proved:
