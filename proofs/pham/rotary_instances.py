@@ -99,24 +99,36 @@ def _signs(kernel: Kernel) -> tuple[Proved, Proved, Proved]:
     return above[0], above[1], below
 
 
+def _quotient(kernel: Kernel, order: Proved, relation: Any) -> Proved:
+    """The speed ``r (x - n) / (x + n)`` from ``x`` against ``n``, both positive: the exponentials are letters here."""
+    far, near = sp.symbols("F N", real=True)
+    speed = RADIUS * (far - near) / (far + near)
+    lemma = kernel.lemma((far > 0, near > 0, relation(far, near)), relation(speed, 0, evaluate=False), far, near)
+    values = (_twice_cosh(FAR), _twice_cosh(NEAR))
+    positive = [kernel.arithmetic([], sp.Gt(each, 0, evaluate=False)) for each in (_twice_cosh(P), _twice_cosh(S))]
+    at = [
+        kernel.instantiate(kernel.generalise(letter, proved), value)
+        for letter, proved, value in ((P, positive[0], FAR), (S, positive[1], NEAR))
+    ]
+    return kernel.apply(lemma, values, *at, order)
+
+
 def _speed(kernel: Kernel, lemmas: tuple[Proved, Proved, Proved], guard: Proposition, relation: Any) -> Proved:
     """The sign of the speed under the guard."""
     upper, lower, below = lemmas
     at = kernel.assume(guard)
     near = kernel.arithmetic([], NEAR > 0)
-    wanted = relation(SPEED, 0, evaluate=False)
-    outer, inner = _twice_cosh(FAR), _twice_cosh(NEAR)
     if relation is sp.Lt:
         bounds = [kernel.arithmetic([at, near], each < NEAR) for each in (FAR, -FAR)]
         order = kernel.apply(below, (FAR, NEAR), near, *bounds)
-        return kernel.arithmetic([order], wanted)
+        return _quotient(kernel, order, relation)
     ways = []
     for case, lemma, side in ((C > 1, upper, FAR), (C < -1, lower, -FAR)):
         bound = kernel.arithmetic([kernel.assume(case), near], side > NEAR)
         order = kernel.apply(lemma, (FAR, NEAR), near, bound)
-        ways.append((case, kernel.arithmetic([order], sp.Gt(outer, inner, evaluate=False))))
+        ways.append((case, order))
     either = kernel.arithmetic([at], sp.Or(C > 1, C < -1))
-    return kernel.arithmetic([kernel.by_cases(either, *ways)], wanted)
+    return _quotient(kernel, kernel.by_cases(either, *ways), relation)
 
 
 def _still(kernel: Kernel) -> Proved:
@@ -126,9 +138,9 @@ def _still(kernel: Kernel) -> Proved:
     for case, side, sign in ((sp.Eq(C, 1), NEAR, 1), (sp.Eq(C, -1), -NEAR, -1)):
         lemma = kernel.lemma((sp.Eq(P, sign * S),), sp.Eq(outer, inner), P, S)
         equal = kernel.arithmetic([kernel.assume(case)], sp.Eq(FAR, side))
-        ways.append((case, kernel.arithmetic([kernel.apply(lemma, (FAR, NEAR), equal)], _STILL)))
+        ways.append((case, kernel.apply(lemma, (FAR, NEAR), equal)))
     either = kernel.arithmetic([kernel.assume(AT)], sp.Or(sp.Eq(C, 1), sp.Eq(C, -1)))
-    return kernel.by_cases(either, *ways)
+    return _quotient(kernel, kernel.by_cases(either, *ways), sp.Eq)
 
 
 def proof(kernel: Kernel) -> Proved:
