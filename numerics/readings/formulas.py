@@ -309,6 +309,12 @@ def _value(number: Any, place: int) -> float:
     return float(number[place]) if isinstance(number, torch.Tensor) and number.ndim else float(number)
 
 
+@lru_cache(maxsize=200)
+def _compiled(rows: Any, letters: tuple[sp.Symbol, ...]) -> Any:
+    """Exact entries as a function of their letters, in floats."""
+    return sp.lambdify(letters, rows, modules="math")
+
+
 @dataclass(frozen=True)
 class _Run:
     """An exact instance in floats, with a value for each letter."""
@@ -324,7 +330,8 @@ class _Run:
         return self.end(isinstance(self.claim, UnboundedFrom))
 
     def floats(self, rows: Any) -> tuple[tuple[float, ...], ...]:
-        return tuple(tuple(float(sp.N(entry.xreplace(self.values))) for entry in row) for row in rows)
+        entries = _compiled(rows, tuple(self.values))(*self.values.values())
+        return tuple(tuple(map(float, row)) for row in entries)
 
     def pairs(self, size: float, other: Any = None) -> list[tuple[float, float]]:
         """The entries of the velocity at the tokens times a number, each with that of another list (the tokens)."""

@@ -31,7 +31,7 @@ from eigentoken.proofs.pham.softmax_sums import (
 )
 from eigentoken.proofs.steps.flow_theorems import LASALLE, MONOTONE, TIME, later
 from eigentoken.proofs.steps.theorems import RAYLEIGH_ABOVE, RAYLEIGH_BELOW
-from eigentoken.theory.calculus import Expression, dot, exponential, one, vector
+from eigentoken.theory.calculus import Expression, Index, dot, exponential, one, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
@@ -79,10 +79,13 @@ def _relation(kind: Any, left: Any, right: Any = 0) -> Proposition:
     return proposition(kind(left, sp.sympify(right), evaluate=False))
 
 
-#: c_k = c_l for all tokens.
-ALL_EQUAL = ForAll(
-    K, TRUE, ForAll(L, TRUE, _relation(sp.Eq, Tensor(dot(GAP, vector("x", K) - vector("x", L), product("W")))))
-)
+def _apart(first: Index, second: Index) -> Expression:
+    """``c_k - c_l``."""
+    return dot(GAP, vector("x", first) - vector("x", second), product("W"))
+
+
+#: c_k = c_i for all tokens k.
+ALL_EQUAL = ForAll(K, TRUE, _relation(sp.Eq, Tensor(_apart(K, I))))
 EQUALITY = ForAll(FORM, known_form(Symmetric(FORM)), _pairs(Equivalence(_relation(sp.Eq, RATE), ALL_EQUAL)))
 APART = _relation(sp.Gt, Tensor(dot(GAP, GAP)))
 STRICT = ForAll(FORM, known_form(Symmetric(FORM)), _pairs(_relation(sp.Gt, RATE), APART))
@@ -136,8 +139,11 @@ def _equality(kernel: Kernel, facts: list[Proved], found: Proved) -> Proved:
         *_differs(kernel),
     ]
     equal = kernel.arithmetic([*exact, nothing], sp.Eq(gap, 0))
-    forth = kernel.discharge(still.proposition, kernel.generalise(K, kernel.generalise(L, equal)))
-    given = kernel.at(kernel.at(kernel.assume(ALL_EQUAL), K), L)
+    with_first = kernel.instantiate(kernel.generalise(L, equal), I)
+    forth = kernel.discharge(still.proposition, kernel.generalise(K, with_first))
+    both = [kernel.at(kernel.assume(ALL_EQUAL), each) for each in (K, L)]
+    split = [kernel.total(_apart(K, I), -_apart(L, I)), kernel.scaling(_apart(L, I), -1)]
+    given = kernel.arithmetic([*both, *split], sp.Eq(gap, 0))
     each = kernel.arithmetic(
         [exact[0], given, kernel.scaling(one(), 0)], sp.Eq(Tensor(chebyshev_terms(UP, DOWN)), Tensor(one() * 0))
     )
