@@ -44,7 +44,9 @@ def test_a_property_test_runs_as_many_instances_as_asked(told: Statement) -> Non
 def counted(told: Statement) -> None:
     report = test_statement(told, 200, 1)
     assert report.violations == 0, report.first
-    assert report.skipped == () or told.proof is not None, report.skipped  # what cannot be looked at is proved
+    if report.skipped:  # of matrices that are drawn by no guard, or of limits: what cannot be looked at is proved
+        assert told.proof is not None, report.skipped
+        return
     assert report.least >= 200, report.settled
     assert len({name for name, _ in report.settled}) >= len(told.systems or ("one",))
 
