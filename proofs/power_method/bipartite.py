@@ -1,6 +1,6 @@
 """Derivatives at bipartite points: p tokens at v_k and q at -v_k, moved in the ways that diagonalise the Jacobian.
 
-The moves are: one token; two tokens of one side in opposite directions; the two sides as wholes.  The systems are
+The moves are: two tokens of one side in opposite directions; the two sides as wholes.  The systems are
 evaluated on groups with symbolic sizes, so the answers hold for every p, q and d.
 """
 
@@ -18,7 +18,6 @@ from eigentoken.theory.statements.steps import Identity, Reduction
 __all__ = [
     "bipartite_count",
     "bipartite_moves",
-    "one_moved",
     "pairs_moved",
     "sides_moved",
     "written_determinant",
@@ -45,17 +44,6 @@ def _run(name: str, groups: Sequence[Any], lengths: Sequence[Any], value: Any) -
 
     found = slopes(name, _parameters(name, value), groups, lengths)
     return [entry for token in found for entry in token]
-
-
-def one_moved(name: str, lengths: Sequence[Any], side: int) -> Callable[[], list[Any]]:
-    """One token of a side is moved along xi, V xi = g_2 xi + g_3 xi': images of it, of its side, of the other side."""
-
-    def run() -> list[Any]:
-        here, there, count, other = (_PLUS, _MINUS, p, q) if side == 1 else (_MINUS, _PLUS, q, p)
-        groups = [(1, here, _ALONG), (count - 1, here, _STILL), (other, there, _STILL)]
-        return _run(name, groups, lengths, symmetric_value())
-
-    return run
 
 
 def pairs_moved(name: str, lengths: Sequence[Any], side: int) -> Callable[[], list[Any]]:

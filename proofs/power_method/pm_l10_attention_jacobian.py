@@ -16,13 +16,13 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import DIGITS, image, instance, state_jacobian
 from eigentoken.proofs.properties.jacobian_checks import attention_jacobian
 from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, at_every_token, for_every
+from eigentoken.proofs.steps.slopes import OF_THE_MAP, STEP, quotient, value_of
 from eigentoken.theory.calculus import (
     ALPHA,
     HEAD,
     Expression,
     Index,
     Letter,
-    Norm,
     dot,
     exponential,
     factor,
@@ -64,46 +64,21 @@ def push_slope() -> Expression:
 
 
 _Z = vector(Z.name)
-_PUSH, _STEP = Slope(dot(_Z, layer_push())), Slope(dot(_Z, RAW))
-_SHORT = factor(Norm("r", (TOKEN,)), -1)
-_ALONG = dot(_Z, RAW) * factor(Norm("r", (TOKEN,)), -3)
-_HALF_SQUARE = dot(RAW, RAW) / 2
+_PUSH = Slope(dot(_Z, layer_push()))
 #: ``D[u_i](w)``, in the form of the paper.
 OF_THE_PUSH = sp.Eq(_PUSH, Tensor(dot(_Z, push_slope())), evaluate=False)
 #: ``D[y_i](w) = w_i + alpha D[u_i](w)``.
-OF_THE_STEP = sp.Eq(_STEP, Tensor(dot(_Z, vector("w", TOKEN))) + ALPHA * _PUSH, evaluate=False)
-#: ``D[y_i / r_i](w) = (1/r_i)(I - yhat_i yhat_i^T) D[y_i](w)``, where ``y_i^T D[y_i](w) = D[|y_i|^2 / 2](w)``.
-OF_THE_MAP = sp.Eq(
-    Slope(dot(_Z, RAW) * _SHORT),
-    Tensor(_SHORT) * _STEP - Tensor(_ALONG) * Slope(_HALF_SQUARE),
-    evaluate=False,
-)
-
-
-def _value(found: Proved) -> Expression:
-    """What a proved slope is equal to."""
-    value: Expression = found.proposition.word.relation.rhs.expression
-    return value
+OF_THE_STEP = sp.Eq(STEP, Tensor(dot(_Z, vector("w", TOKEN))) + ALPHA * _PUSH, evaluate=False)
 
 
 def proof(k: Kernel) -> Proved:
     """Each derivative by the dimension-free calculus, and one normal form."""
     push, step = k.slope(dot(_Z, layer_push())), k.slope(dot(_Z, RAW))
-    moved, square = k.slope(dot(_Z, RAW) * _SHORT), k.slope(_HALF_SQUARE)
-    first = k.arithmetic([push, k.reduction(_value(push), dot(_Z, push_slope()))], OF_THE_PUSH)
-    own, rest = dot(_Z, vector("w", TOKEN)), _value(push) * ALPHA
-    parts = (k.total(own, rest), k.scaling(_value(push), ALPHA))
-    second = k.arithmetic([step, push, k.reduction(_value(step), own + rest), *parts], OF_THE_STEP)
-    kept, lost = _SHORT * _value(step), _ALONG * _value(square)
-    whole = k.reduction(_value(moved), kept - lost)
-    pieces = (
-        k.total(kept, -lost),
-        k.scaling(lost, -1),
-        k.product(_SHORT, _value(step)),
-        k.product(_ALONG, _value(square)),
-    )
-    third = k.arithmetic([moved, step, square, whole, *pieces], OF_THE_MAP)
-    return k.conjunction(*(at_every_token(k, each, TOKEN, W, Z) for each in (first, second, third)))
+    first = k.arithmetic([push, k.reduction(value_of(push), dot(_Z, push_slope()))], OF_THE_PUSH)
+    own, rest = dot(_Z, vector("w", TOKEN)), value_of(push) * ALPHA
+    parts = (k.total(own, rest), k.scaling(value_of(push), ALPHA))
+    second = k.arithmetic([step, push, k.reduction(value_of(step), own + rest), *parts], OF_THE_STEP)
+    return k.conjunction(*(at_every_token(k, each, TOKEN, W, Z) for each in (first, second, quotient(k))))
 
 
 def weights() -> list[Any]:
