@@ -292,7 +292,7 @@ def consensus(kernel: Kernel) -> Proved:
     least = kernel.unfold(kernel.given(PositiveDefinite(W)))
     gaps = gap_bound(kernel)
     rate = kernel.arithmetic([least], sp.Gt(KAPPA, 0, evaluate=False))
-    limit = kernel.textbook(DECAY, rate, C=GAP, kappa=KAPPA)
+    limit = kernel.textbook(DECAY, rate, kernel.arithmetic([least], sp.Ne(LEAST, 0)), C=GAP, kappa=KAPPA)
     small = limit.proposition.letter
     some = kernel.instantiate(limit, small)
     late = some.proposition.letter

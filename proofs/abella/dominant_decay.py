@@ -87,8 +87,12 @@ class Pulled:
 
     def known(self, proved: Proved, *indices: Index) -> Proved:
         """Without the hypotheses that heights, and ``u^T v``, are not zero."""
-        nonzero = [self.kernel.arithmetic([self.up(at)], sp.Ne(Tensor(height(at)), 0)) for at in indices]
-        return self.kernel.supply(proved, self.apart, *nonzero)
+        return self.kernel.supply(proved, *self.nonzero(*indices))
+
+    def nonzero(self, *indices: Index) -> list[Proved]:
+        """What vectors here divide by: ``u^T v`` and heights."""
+        heights = [self.kernel.arithmetic([self.up(at)], sp.Ne(Tensor(height(at)), 0)) for at in indices]
+        return [self.apart, *heights]
 
     def unit(self, here: Expression) -> Proved:
         """``|x_i|^2 = 1``."""
@@ -115,7 +119,7 @@ class Pulled:
         whole = dot(here, moved, NORM) - lift * along
         cross, tail = dot(here, rest(other).applied(VALUE), NORM), dot(here, vector("v").applied(VALUE), NORM)
         base, h = dot(here, vector("v"), NORM), height(other)
-        eigen = kernel.instantiate(kernel.part(self.right, RIGHT.parts[0]), here.applied(NORM))
+        eigen = kernel.instantiate(kernel.part(self.right, RIGHT.parts[0]), here.applied(NORM), *self.nonzero(at))
         turned = [
             kernel.reduction(dot(here.applied(NORM), vector("v"), VALUE), tail, self.symmetric),
             kernel.reduction(dot(vector("v"), here.applied(NORM)), base, self.symmetric),
@@ -151,7 +155,7 @@ class Pulled:
         kernel, moved = self.kernel, rest(other).applied(VALUE)
         largest = kernel.instantiate(kernel.assume(self.largest(at)), other)
         products = kernel.textbook(CAUCHY_SCHWARZ, self.symmetric, self.definite, A=FORM, y=rest(at), z=moved)
-        taken = kernel.instantiate(self.contracts, rest(other))
+        taken = kernel.instantiate(self.contracts, rest(other), *self.nonzero(other))
         level = kernel.arithmetic([kernel.factors(one() * 0)], taken.proposition.left)
         shorter = kernel.modus_ponens(taken, level)
         signs = [self.nonnegative(rest(each), at, other) for each in (at, other)]
@@ -325,7 +329,7 @@ def _bounded_by(kernel: Kernel, slope: Proved, setting: Pulled, region: Proposit
     smooth = [kernel.generalise(at, each) for each in (level, setting.apart)]
     inside = kernel.conjunction(falls, *smooth)
     along = kernel.generalise(T, at_time(kernel, kernel.discharge(region, inside)), since())
-    return kernel.textbook(COMPARISON, along, f=size(J), kappa=kappa, region=region)
+    return kernel.textbook(COMPARISON, along, setting.apart, f=size(J), kappa=kappa, region=region)
 
 
 def _before(kernel: Kernel, always: Proved) -> Proved:
@@ -370,7 +374,7 @@ def toward_eigenvector(kernel: Kernel) -> Proved:
     """``Converges(ConsensusAt(V, 1))``, with the numbers and vectors that the theorem on adapted norms gives."""
     setting, gaps = Pulled(kernel), gap_decays(kernel)
     rate = kernel.arithmetic([setting.below], sp.Gt(KAPPA, 0))
-    some_time = kernel.textbook(DECAY, rate, C=GAP, kappa=KAPPA)
+    some_time = kernel.textbook(DECAY, rate, kernel.arithmetic([setting.least], sp.Ne(LEAST, 0)), C=GAP, kappa=KAPPA)
     small = some_time.proposition.letter
     some = kernel.instantiate(some_time, small)
     late = some.proposition.letter

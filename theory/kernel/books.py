@@ -7,16 +7,20 @@ its conclusion are propositions in them.  What a reader must believe is the list
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import sympy as sp
 
+from eigentoken.theory.calculus import Expression
+from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort, tied
 from eigentoken.theory.kernel.propositions import (
+    Atom,
     Proposition,
     bound_letters,
+    children,
     conjuncts,
     free_letters,
     proposition,
@@ -26,10 +30,12 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
+from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
+from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.systems.catalogue import special_case
 from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["Schema", "Stated", "Textbook", "argued", "needed", "recall", "textbook"]
+__all__ = ["Schema", "Stated", "Textbook", "argued", "moving", "needed", "recall", "textbook"]
 
 #: What a theorem says of the objects that its letters stand for: hypotheses, conclusion.
 Schema = Callable[..., tuple[tuple[Any, ...], Any]]
@@ -68,6 +74,7 @@ class Textbook:
         for letter, kind in self.letters.items():
             if not isinstance(objects[letter], kind):
                 raise Refused(f"{self.name}: {letter} must be {_kinds(kind)}, got {objects[letter]!r}")
+            _check_object(self.name, letter, objects[letter])
         hypotheses, conclusion = self.says(**objects)
         said = (*map(proposition, hypotheses), proposition(conclusion))
         taken = frozenset().union(*map(bound_letters, said)) & frozenset().union(*map(value_letters, objects.values()))
@@ -75,6 +82,26 @@ class Textbook:
         if taken:
             raise Refused(f"{self.name} binds {', '.join(sorted(each.name for each in taken))}: choose another letter")
         return said[:-1], said[-1]
+
+
+def _check_object(theorem: str, letter: str, value: Any) -> None:
+    """Matrices are d x d; vectors are real."""
+    if isinstance(value, sp.MatrixExpr | sp.MatrixBase) and value.shape != (d, d):
+        raise Refused(f"{theorem}: {letter} must be a d x d matrix, got {value}")
+    if isinstance(value, Expression) and value.is_vector:
+        where_defined(value)
+
+
+def _defined(said: Proposition, known: Collection[Proposition]) -> tuple[Proposition, ...]:
+    """Where the terms of a conclusion have values, and no premise says so: hypotheses.
+
+    What speaks of a letter that the conclusion binds (a time, a token) is for the theorem to ask for.
+    """
+    here = where_defined(said.word) if isinstance(said, Atom) else frozenset()
+    found = [proposition(each) for each in sorted(here, key=sp.default_sort_key)]
+    found += [each for part in children(said) for each in _defined(part, known)]
+    bound = bound_letters(said)
+    return tuple(each for each in found if canonical(each) not in known and not bound & free_letters(each))
 
 
 def _kinds(kind: type | tuple[type, ...]) -> str:
@@ -95,7 +122,8 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:
         raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
-    return prove(conclusion, "textbook", premises, joint, hypotheses, detail=(theorem, objects))
+    whole = (*hypotheses, *_defined(conclusion, known))
+    return prove(conclusion, "textbook", premises, joint, whole, detail=(theorem, objects))
 
 
 class Stated(Protocol):
@@ -135,7 +163,26 @@ def recall(
     if missing:
         raise Refused(f"{statement.id} needs {'; '.join(map(repr, missing))}, which is not proved here")
     said = put(whole.proposition, table)
-    return prove(said, "recall", (whole, *premises), joint, hypotheses, detail=(statement.id, whole))
+    return prove(
+        said,
+        "recall",
+        (whole, *premises),
+        joint,
+        hypotheses,
+        detail=(statement.id, whole, _constants(statement, table)),
+    )
+
+
+def _constants(statement: Stated, table: Mapping[Any, Any]) -> frozenset[Any]:
+    """What stands here for letters that the other statement holds fixed in time."""
+    moves = moving(map(proposition, statement.conditions))
+    return frozenset().union(*(value_letters(new) for old, new in table.items() if old not in moves))
+
+
+def moving(conditions: Iterable[Proposition]) -> frozenset[Any]:
+    """The matrices that depend on time: those of which a condition says how."""
+    words = (each.word for said in conditions for each in conjuncts(said) if isinstance(each, Atom))
+    return frozenset(matrix(each.name) for each in words if isinstance(each, BoundedInTime | UniformlyContinuous))
 
 
 def needed(
@@ -150,8 +197,6 @@ def needed(
 
 def _containing(statement: Stated, proofs: Mapping[str, Proved], system: System | None) -> tuple[str, dict[Any, Any]]:
     """The system of the other statement that ours is, or is a special case of; and what its letters are here."""
-    from eigentoken.theory.language.terms import d, matrix
-
     if not proofs:
         raise Refused(f"{statement.id} has no proof to recall")
     if "" in proofs:

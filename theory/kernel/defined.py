@@ -17,6 +17,7 @@ from sympy.core.symbol import Str
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
+from eigentoken.theory.calculus import SLOT, Expression, Index, dot, instance, vector
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import SpectrumIs
@@ -34,7 +35,9 @@ _NO_NUMBERS = tuple(map(type, (sp.zoo, sp.nan, sp.oo, -sp.oo, sp.I)))
 
 
 def where_defined(thing: Any) -> frozenset[Any]:
-    """The conditions (relations, or ``false``) under which every term in a relation, a word or a term has a value.
+    """The conditions (relations, or ``false``) under which every term in a relation, a word, a term or a vector has a value.
+
+    A vector with a coefficient that is not known to be real is refused: its square could be negative.
 
     >>> x = sp.Symbol("x", real=True)
     >>> where_defined(1 / x > 0)
@@ -42,6 +45,8 @@ def where_defined(thing: Any) -> frozenset[Any]:
     """
     if isinstance(thing, sp.Basic):
         return _of_term(thing)
+    if isinstance(thing, Expression):
+        return _of_term(Tensor(dot(_member(thing), vector("#")) if thing.is_vector else thing))
     if isinstance(thing, tuple | list):
         return frozenset().union(*map(where_defined, thing))
     if isinstance(thing, SpectrumIs):  # a root there may be a complex number
@@ -49,6 +54,11 @@ def where_defined(thing: Any) -> frozenset[Any]:
     if is_dataclass(thing) and not isinstance(thing, type):
         return frozenset().union(*(where_defined(getattr(thing, each.name)) for each in fields(thing)))
     return frozenset()
+
+
+def _member(vectors: Expression) -> Expression:
+    """A vector; of a family in the slot index, that of one token."""
+    return instance(vectors, Index("token", "#")) if SLOT in vectors.free_indices else vectors
 
 
 @lru_cache(maxsize=20_000)
@@ -63,7 +73,7 @@ def _of_node(node: Any) -> list[Any]:
         raise Refused(f"{node} is a rounded number: write it as an exact Rational")
     if isinstance(node, Tensor):
         return [each for part in node.divisors() for each in (sp.Ne(part, 0), *where_defined(part))] + [
-            each for part in node.coefficients() for each in where_defined(part)
+            each for part in (*node.coefficients(), node.time) for each in where_defined(part)
         ]
     if isinstance(node, sp.Pow):
         return _of_power(*node.args)

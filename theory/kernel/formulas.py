@@ -26,9 +26,12 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    bound_letters,
     conjuncts,
+    free_letters,
     relation_of,
 )
+from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
@@ -49,6 +52,11 @@ class Formula(InFull):
     def __post_init__(self) -> None:
         if not isinstance(self.said, Proposition):
             raise TypeError(f"a formula is made of a proposition of the kernel, got {self.said!r}")
+        letters = free_letters(self.said) | bound_letters(self.said)
+        numbers = [each.name for each in letters if isinstance(each, sp.Symbol)]
+        twice = sorted({name for name in numbers if numbers.count(name) > 1})
+        if twice:
+            raise Refused(f"{', '.join(twice)} would stand for two numbers in print: give one of them another name")
 
 
 _KINDS = {"token": r"\text{token }", "head": r"\text{head }"}
@@ -126,6 +134,9 @@ def _vector_equation(said: Binder) -> str:
         return ""
     if not isinstance(relation, sp.Eq):
         return ""
+    places = {base for side in relation.args for each in side.atoms(Tensor) for base in bases_of(each.key)}
+    if len({base for base in places if base.name == said.letter.name}) != 1:  # one vector, not two of a family
+        return ""
     sides = [_vector_latex(side, said.letter.name) for side in relation.args]
     return " = ".join(sides) if all(sides) else ""
 
@@ -139,7 +150,7 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
         text = _vector_latex(quantities[0], name) if len(quantities) == 1 and not scale.has(Tensor) else ""
         wide = len(quantities[0].key) > 1 if quantities else False
         return text and rf"{scalar_latex(scale)} " + (rf"\left({text}\right)" if wide else text)
-    if not isinstance(side, Tensor) or side.time is not None:
+    if not isinstance(side, Tensor) or side.time is not None or getattr(side, "along", "") == name:
         return ""
     terms: dict[Monomial, sp.Expr] = {}
     for monomial, coefficient in side.expression.terms.items():
@@ -147,7 +158,8 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
         if len(with_it) != 1 or not isinstance(with_it[0][0], Dot) or with_it[0][1] != 1:
             return ""
         product = with_it[0][0]
-        if product.left.name == product.right.name:
+        own = product.left if product.left.name == name else product.right
+        if product.left.name == product.right.name or set(own.indices) & set(monomial.bound):
             return ""
         arrow = (
             (product.letters, product.right)
@@ -167,7 +179,7 @@ def latex_binder(said: Binder) -> str:
     plain = _vector_equation(said)
     if plain:
         return plain
-    guard = "" if said.guard == TRUE else rf" \text{{ with }} {latex(said.guard)}"
+    guard = "" if said.guard == TRUE else rf" \text{{ with }} {_guard(said.guard)}"
     if isinstance(said, Exists):
         return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
     inner = said.body
@@ -176,6 +188,11 @@ def latex_binder(said: Binder) -> str:
         rest = latex(inner).removeprefix(rf"\text{{for every }} {_sort(inner)}")
         return rf"\text{{for every }} {_letter(said.letter)}, {rest}"
     return rf"\text{{for every }} {_letter(said.letter)}{guard}\text{{: }} {latex(said.body)}"
+
+
+def _guard(said: Proposition) -> str:
+    """What ends at the colon stands as it is; another binder or an implication, with a colon of its own, in parentheses."""
+    return latex(said) if isinstance(said, Conjunction) else _inner(said)
 
 
 def _sort(said: Binder) -> str:

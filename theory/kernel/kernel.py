@@ -24,18 +24,19 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
+    children,
     conjuncts,
     free_letters,
     proposition,
     put,
+    relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.language.claims import SpectrumIs
-from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import AntipodalAt, Place
-from eigentoken.theory.language.terms import d, ell, k, matrix, n, p, q
+from eigentoken.theory.language.terms import MatrixNumber, d, ell, k, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.system import System
@@ -277,12 +278,6 @@ class Kernel:
         return self.system
 
 
-def _moving(conditions: Iterable[Proposition]) -> frozenset[Any]:
-    """The matrices that depend on time: those of which a condition says how."""
-    words_ = (each.word for said in conditions for each in conjuncts(said) if isinstance(each, Atom))
-    return frozenset(matrix(each.name) for each in words_ if isinstance(each, BoundedInTime | UniformlyContinuous))
-
-
 def _held_fixed(step: Proved) -> frozenset[Any]:
     """The letters that a step treats as constant in time."""
     if step.rule == "increment":
@@ -290,8 +285,20 @@ def _held_fixed(step: Proved) -> frozenset[Any]:
     if step.rule in {"witness", "instantiate", "textbook"}:  # a letter for a number is one number, at all times
         values = (step.detail[1] if step.rule == "textbook" else step.detail).values()
         return frozenset().union(*(free_letters(each) for each in values if isinstance(each, sp.Expr)))
-    fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit"}
+    if step.rule == "recall":
+        return step.detail[2]
+    if step.rule == "arithmetic":  # what is one case at one time may be another at another time
+        said = [part for each in (step, *step.premises) for part in conjuncts(each.proposition)]
+        return frozenset().union(*(_in_numbers(each) for each in said if not isinstance(each, Atom)))
+    fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit", "least", "meaning", "half_space"}
     return free_letters(step.proposition) if step.rule in fixed else frozenset()
+
+
+def _in_numbers(said: Proposition) -> frozenset[Any]:
+    """The letters of the eigenvalues and norms that it speaks of."""
+    relation = relation_of(said)
+    here = () if relation is None else relation.atoms(MatrixNumber)
+    return frozenset().union(*map(free_letters, here), *map(_in_numbers, children(said)))
 
 
 def _autonomous(step: Proved) -> bool:
@@ -315,7 +322,7 @@ def accepted(
     if beyond:
         told = "; ".join(plain_text(formulas.latex(each)) for each in beyond)
         return fails(f"it rests on what is no condition: {told}")
-    moving = _moving(said)
+    moving = books.moving(said)
     frozen = [each.rule for each in proved.tree() if _held_fixed(each) & moving or (moving and _autonomous(each))]
     if frozen:
         return fails(f"{', '.join(frozen)} holds a matrix fixed that depends on time by the conditions")

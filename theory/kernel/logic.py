@@ -203,7 +203,7 @@ def _true(said: Proposition, opaque: dict[Proposition, int], row: tuple[bool, ..
 
 
 def tied(said: Proposition, system: System | None) -> frozenset[str]:
-    """Letters that it speaks of without showing them: the sizes, and the parameters of the system that it is about.
+    """Letters that it speaks of without showing them: sizes, the parameters of its system, and F, the matrix of its layer.
 
     ``Stable(place)`` depends on the step ``alpha``, a sum over tokens on ``n``: one cannot put another for them.
     """
@@ -211,7 +211,7 @@ def tied(said: Proposition, system: System | None) -> frozenset[str]:
         relation = relation_of(said)
         about = not isinstance(said.word, ABOUT_MATRICES) if relation is None else relation.has(Tensor, Angle)
         declared = () if system is None else (*system.parameters, *system.head_parameters)
-        return frozenset({"n", "d", "p", "q", "H", *(each.name for each in declared)} if about else ())
+        return frozenset({"n", "d", "p", "q", "H", "F", *(each.name for each in declared)} if about else ())
     return frozenset().union(*(tied(part, system) for part in children(said)))
 
 
@@ -264,9 +264,9 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
     if isinstance(letter, Index):
         good = isinstance(value, Index) and value.kind == letter.kind
     elif letter == VectorLetter(STATE):
-        good = isinstance(value, AtTime) or value == letter
+        good = value == letter or (isinstance(value, AtTime) and _has_value(value.time, known))
     elif isinstance(letter, VectorLetter):
-        good = isinstance(value, VectorLetter | Expression)
+        good = isinstance(value, VectorLetter) or (isinstance(value, Expression) and _has_value(value, known))
     elif isinstance(letter, sp.MatrixSymbol):
         good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value, known)
     else:
@@ -281,6 +281,11 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
         good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")
+
+
+def _has_value(value: Any, known: Collection[Proposition]) -> bool:
+    """Is it known to be defined?"""
+    return all(canonical(proposition(each)) in known for each in where_defined(value))
 
 
 def _declared(letter: sp.Symbol, term: sp.Expr) -> bool:

@@ -320,7 +320,8 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
     if isinstance(thing, sp.Basic):
         found = {each: each.put(table) for each in thing.atoms(Tensor)}
         plain = {old: new for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
-        keep_sizes(thing, plain)
+        for each in (thing, *(scale for one in found for scale in one.coefficients())):
+            keep_sizes(each, plain)
         replaced = thing.xreplace({**plain, **found})
         return replaced.doit() if any(isinstance(old, sp.MatrixSymbol) for old in plain) else replaced
     if isinstance(thing, str):

@@ -82,6 +82,8 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
                 f"a reduction uses the system, the symmetry of letters and their products, got {each.proposition!r}"
             )
         name = word.term.name
+        if isinstance(word, IsIdentity) and system is None:
+            raise Refused(f"{name} could be a letter of heads, each of them the identity: say which system it is of")
         if name in of_heads and (isinstance(word, Symmetric) or name in totals_of(quantities)):
             raise Refused(
                 f"{name} is the sum of the heads: its symmetry is not that of each head, nor are they its value"

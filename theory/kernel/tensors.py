@@ -65,6 +65,11 @@ def real_where_defined(term: sp.Expr) -> bool:
     return term.is_real is not False and not term.has(sp.I) and all(each.is_real for each in letters)
 
 
+def _is_time(term: sp.Expr) -> bool:
+    """No quantity and no matrix hides in it: their letters would not be seen, nor replaced."""
+    return not term.has(Tensor, sp.MatrixSymbol) and real_where_defined(term)
+
+
 class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     """The value of a scalar expression, at a state or at a time."""
 
@@ -86,6 +91,8 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         unreal = [each for each in made.coefficients() if not real_where_defined(each)]
         if unreal:
             raise Refused(f"a term is a real number: {', '.join(map(str, unreal))} is not known to be one")
+        if made.time is not None and not _is_time(made.time):
+            raise Refused(f"a time is a real number, made of numbers and letters for numbers alone, got {made.time}")
         return made
 
     @property
@@ -137,7 +144,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def put(self, table: Mapping[Any, Any]) -> Tensor:
         """The term with letters replaced, all at once: and a state by the state at a time."""
         here = self.letters()
-        scalars = {old: sp.sympify(new) for old, new in table.items() if isinstance(old, sp.Symbol)}
+        scalars = {old: sp.sympify(new) for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
         if any(new.has(Tensor) for old, new in scalars.items() if old in here):
             raise Refused(f"a scale in {self} cannot become a quantity: multiply outside")
         expression = thawed(_scaled(self.key, scalars)) if scalars else self.expression
@@ -182,6 +189,12 @@ class Rate(Tensor):
     Only the state moves: scales and other vectors in it are constants, and cannot be replaced by what moves.
     """
 
+    def __new__(cls, expression: Expression, time: Any = None) -> Rate:
+        made: Rate = super().__new__(cls, expression, time)
+        if made.time is not None and any(made.time.free_symbols & each.free_symbols for each in made.coefficients()):
+            raise Refused(f"the scales in {made} are constants: they do not depend on the time {made.time}")
+        return made
+
     def _check_constant(self, families: Mapping[str, Any]) -> None:
         moved = [name for name, new in families.items() if name != STATE and _moves(new)]
         if moved:
@@ -210,7 +223,7 @@ class Slope(Rate):
             raise Refused("a slope is taken at a state, not at a time")
         if along == STATE or is_defined(along):
             raise Refused(f"{along} is no direction: it is given by the state")
-        made = super().__new__(cls, expression)
+        made: Slope = super().__new__(cls, expression)
         made.along = along
         return made
 
@@ -293,7 +306,8 @@ def _leaves(thing: Any) -> list[Any]:
 def _scaled(thing: Any, scalars: Mapping[Any, Any]) -> Any:
     """The frozen terms with letters in their coefficients replaced, also in exponents."""
     if isinstance(thing, sp.Basic):
-        return thing.xreplace(scalars)
+        matrices = any(isinstance(old, sp.MatrixSymbol) for old in scalars)
+        return thing.xreplace(scalars).doit() if matrices else thing.xreplace(scalars)
     if isinstance(thing, tuple):
         parts = [_scaled(part, scalars) for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
