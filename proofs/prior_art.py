@@ -19,7 +19,7 @@ class Prior(NamedTuple):
 
 _OSCILLATORS = (
     Prior("Watanabe-Strogatz", "Constants of motion of identical oscillators on the circle."),
-    Prior("Marvel-Mirollo-Strogatz", 'The M\\"obius group acts on such oscillators, and cross-ratios are conserved.'),
+    Prior("Marvel-Mirollo-Strogatz", "The Möbius group acts on such oscillators, and cross-ratios are conserved."),
     Prior("Lohe", "Synchronisation of oscillators on spheres and groups."),
 )
 _MULTISTABILITY = Prior(

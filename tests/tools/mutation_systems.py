@@ -1,16 +1,20 @@
 """Systems with one sign changed: what the book says of them must no longer check.
 
 Three changes of a registered system: the sign of the push u, the sign of the step (``x_i - alpha u_i``), and the sign of the
-projection of a flow (``u_i + (x_i^T W u_i) x_i``).  A change is *killed* when a step of a derivation or a property test of some
-statement about the system no longer holds.
+projection of a flow (``u_i + (x_i^T W u_i) x_i``).  A change is *killed* when a step of a derivation, a proof of the kernel
+or a property test of some statement about the system no longer holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+from eigentoken.theory.kernel.proved import Refused
+from eigentoken.theory.kernel.structure import equation_of
+from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
 from eigentoken.theory.statements.registry import established
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Reduction
@@ -72,13 +76,16 @@ def changed_system(name: str, change: str) -> Iterator[None]:
     def chosen(self: System, *rest: Any, **more: Any) -> Any:
         return (wrong(original) if self.name == name else original)(self, *rest, **more)
 
+    remembered = (established, equation_of, consensus_spectrum, bipartite_spectrum)
     setattr(System, method, chosen)
-    established.cache_clear()
     try:
+        for each in remembered:
+            each.cache_clear()
         yield
     finally:
         setattr(System, method, original)
-        established.cache_clear()
+        for each in remembered:
+            each.cache_clear()
 
 
 def _notices(told: Statement) -> str:
@@ -90,6 +97,10 @@ def _notices(told: Statement) -> str:
                     return f"step {step.name!r} of {told.id}"
             except (ArithmeticError, TypeError, ValueError):
                 return f"step {step.name!r} of {told.id}"
+    try:
+        replace(told).proofs  # noqa: B018 - a fresh copy: what was proved of the right system is not remembered
+    except (Refused, ArithmeticError, TypeError, ValueError):
+        return f"the proof of {told.id}"
     for index, test in enumerate(told.property_tests):
         try:
             if not test(5, 0).is_holds:
