@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, singledispatchmethod
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -39,7 +39,7 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
-from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
+from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED, Reading
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.algebra import LoopAlgebra
@@ -82,6 +82,10 @@ def observed_formula(claim: Formula, batch: Batch) -> torch.Tensor:
     return _Seen(batch, source).violation(claim.said)
 
 
+#: How far a proposition is from holding, with the values that its bound letters have.
+SEEN: Reading[torch.Tensor] = Reading("seen", "how far is it from holding, with these values of its letters?")
+
+
 @dataclass(frozen=True)
 class _Seen:
     """Instances, with values of the bound letters."""
@@ -97,12 +101,13 @@ class _Seen:
     def _heads(self) -> sp.Integer:
         return sp.Integer(len(self.batch.parameters.get("heads", ())) or 1)
 
-    @singledispatchmethod
     def violation(self, said: Proposition) -> torch.Tensor:
-        return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        """How far it is from holding; ``nan`` where nothing is looked at."""
+        if not SEEN.find(type(said)):
+            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        return SEEN(said, self)
 
-    @violation.register
-    def _of_atom(self, said: Atom) -> torch.Tensor:
+    def of_atom(self, said: Atom) -> torch.Tensor:
         relation = relation_of(said)
         if isinstance(said.word, VelocityIs | UnboundedFrom | VanishesFrom):
             return self._exact(said.word)
@@ -127,8 +132,7 @@ class _Seen:
             )  # a token is at no distance from itself
         return over - room
 
-    @violation.register
-    def _of_conjunction(self, said: Conjunction) -> torch.Tensor:
+    def of_conjunction(self, said: Conjunction) -> torch.Tensor:
         return self._worst([self.violation(part) for part in said.parts])
 
     def _worst(self, found: list[torch.Tensor]) -> torch.Tensor:
@@ -140,20 +144,16 @@ class _Seen:
         worst = stacked.nan_to_num(nan=-torch.inf).amax(0)
         return torch.where(open_ & ~(worst > 0), torch.full_like(worst, torch.nan), worst)
 
-    @violation.register
-    def _of_disjunction(self, said: Disjunction) -> torch.Tensor:
+    def of_disjunction(self, said: Disjunction) -> torch.Tensor:
         return -self._worst([-self.violation(part) for part in said.parts])
 
-    @violation.register
-    def _of_negation(self, said: Negation) -> torch.Tensor:
+    def of_negation(self, said: Negation) -> torch.Tensor:
         return -self.violation(said.part)
 
-    @violation.register
-    def _of_implication(self, said: Implication) -> torch.Tensor:
+    def of_implication(self, said: Implication) -> torch.Tensor:
         return self._given(self.violation(said.left), said.right)
 
-    @violation.register
-    def _of_equivalence(self, said: Equivalence) -> torch.Tensor:
+    def of_equivalence(self, said: Equivalence) -> torch.Tensor:
         left, right = self.violation(said.left), self.violation(said.right)
         agree = (left > 0) == (right > 0)
         size = torch.minimum(left.abs(), right.abs())
@@ -170,8 +170,7 @@ class _Seen:
         inside = self.violation(body)
         return torch.where(guard.isnan(), guard, torch.where(guard > 0, torch.full_like(inside, -1.0), inside))
 
-    @violation.register
-    def _of_every(self, said: ForAll) -> torch.Tensor:
+    def of_every(self, said: ForAll) -> torch.Tensor:
         letter = said.letter
         if isinstance(letter, Index):
             sizes = {"token": self.batch.n, "head": int(self._heads)}
@@ -296,6 +295,41 @@ class _Seen:
         return (
             value if isinstance(value, torch.Tensor) else torch.full((batch.count,), float(value), dtype=torch.float64)
         )
+
+
+@SEEN.register(Atom)
+def seen_atom(said: Atom, seen: _Seen) -> torch.Tensor:
+    return seen.of_atom(said)
+
+
+@SEEN.register(Conjunction)
+def seen_conjunction(said: Conjunction, seen: _Seen) -> torch.Tensor:
+    return seen.of_conjunction(said)
+
+
+@SEEN.register(Disjunction)
+def seen_disjunction(said: Disjunction, seen: _Seen) -> torch.Tensor:
+    return seen.of_disjunction(said)
+
+
+@SEEN.register(Negation)
+def seen_negation(said: Negation, seen: _Seen) -> torch.Tensor:
+    return seen.of_negation(said)
+
+
+@SEEN.register(Implication)
+def seen_implication(said: Implication, seen: _Seen) -> torch.Tensor:
+    return seen.of_implication(said)
+
+
+@SEEN.register(Equivalence)
+def seen_equivalence(said: Equivalence, seen: _Seen) -> torch.Tensor:
+    return seen.of_equivalence(said)
+
+
+@SEEN.register(ForAll)
+def seen_every(said: ForAll, seen: _Seen) -> torch.Tensor:
+    return seen.of_every(said)
 
 
 @lru_cache(maxsize=64)

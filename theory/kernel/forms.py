@@ -14,17 +14,29 @@ from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.conditions import Nonsingular, OfOneMatrix
+from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import d
 
 __all__ = ["as_form", "bilinear", "invertible"]
 
 _Z = VectorLetter("z")
-#: Words that say of which sign ``z^T X z`` is for all z != 0.
-_SIGNS = {
-    conditions.PositiveDefinite: sp.Gt,
-    conditions.PositiveSemidefinite: sp.Ge,
-    conditions.NegativeDefinite: sp.Lt,
-}
+#: Of which sign ``z^T X z`` is for all ``z != 0``.
+SIGN_OF_FORM: Reading[type] = Reading("sign_of_form", "of which sign is the form?")
+
+
+@SIGN_OF_FORM.register(conditions.PositiveDefinite)
+def sign_of_positive_definite(word: conditions.PositiveDefinite) -> type:
+    return sp.Gt
+
+
+@SIGN_OF_FORM.register(conditions.PositiveSemidefinite)
+def sign_of_positive_semidefinite(word: conditions.PositiveSemidefinite) -> type:
+    return sp.Ge
+
+
+@SIGN_OF_FORM.register(conditions.NegativeDefinite)
+def sign_of_negative_definite(word: conditions.NegativeDefinite) -> type:
+    return sp.Lt
 
 
 def bilinear(left: Expression, term: Any, right: Expression) -> Expression:
@@ -59,8 +71,8 @@ def as_form(word: Any) -> Proved:
     z = vector(_Z.name)
     if isinstance(word, Nonsingular):
         sign = sp.Gt(Tensor(bilinear(z, word.term.T * word.term, z)), 0, evaluate=False)
-    elif type(word) in _SIGNS:
-        sign = _SIGNS[type(word)](Tensor(bilinear(z, word.term, z)), 0, evaluate=False)
+    elif SIGN_OF_FORM.find(type(word)):
+        sign = SIGN_OF_FORM(word)(Tensor(bilinear(z, word.term, z)), 0, evaluate=False)
     else:
         raise Refused(f"{type(word).__name__} says nothing of the sign of a form")
     body = ForAll(_Z, proposition(sp.Gt(Tensor(dot(z, z)), 0, evaluate=False)), proposition(sign))

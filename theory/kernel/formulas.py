@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 
 import sympy as sp
 
@@ -62,19 +61,18 @@ class Formula(InFull):
 _KINDS = {"token": r"\text{token }", "head": r"\text{head }"}
 
 
-@singledispatch
 def latex(said: Proposition) -> str:
-    """A proposition in LaTeX, for math mode.
+    r"""A proposition in LaTeX, for math mode.
 
     >>> x = sp.Symbol("x", real=True)
     >>> from eigentoken.theory.kernel.propositions import proposition
-    >>> latex(ForAll(x, proposition(x > 1), proposition(x**2 > 1)))
-    '\\text{for every real } x \\text{ with } x > 1\\text{: } x^{2} > 1'
+    >>> print(latex(ForAll(x, proposition(x > 1), proposition(x**2 > 1))))
+    \text{for every } \text{real } x \text{ with } x > 1\text{: } x^{2} > 1
     """
-    raise TypeError(f"no proposition: {said!r}")
+    return LATEX(said)
 
 
-@latex.register
+@LATEX.register(Atom)
 def latex_atom(said: Atom) -> str:
     relation = relation_of(said)
     if relation is None or not any(map(_alone, relation.args)):
@@ -96,33 +94,33 @@ def _inner(said: Proposition) -> str:
     return text if isinstance(said, Atom) or said in (TRUE, FALSE) else rf"\bigl({text}\bigr)"
 
 
-@latex.register
+@LATEX.register(Conjunction)
 def latex_conjunction(said: Conjunction) -> str:
     return r"\text{ and }".join(map(_inner, conjuncts(said))) if said.parts else r"\text{true}"
 
 
-@latex.register
+@LATEX.register(Disjunction)
 def latex_disjunction(said: Disjunction) -> str:
     return r"\text{ or }".join(map(_inner, said.parts)) if said.parts else r"\text{false}"
 
 
-@latex.register
+@LATEX.register(Negation)
 def latex_negation(said: Negation) -> str:
     return rf"\text{{not }} {_inner(said.part)}"
 
 
-@latex.register
+@LATEX.register(Implication)
 def latex_implication(said: Implication) -> str:
     last = latex(said.right) if isinstance(said.right, ForAll | Implication) else _inner(said.right)
     return rf"\text{{if }} {_inner(said.left)},\text{{ then }} {last}"
 
 
-@latex.register
+@LATEX.register(Equivalence)
 def latex_equivalence(said: Equivalence) -> str:
     return rf"{_inner(said.left)} \iff {_inner(said.right)}"
 
 
-@latex.register
+@LATEX.register(ForAlmostEvery)
 def latex_almost_every(said: ForAlmostEvery) -> str:
     return rf"\text{{for almost every start: }} {latex(said.body)}"
 
@@ -174,7 +172,7 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
     return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
 
 
-@latex.register
+@LATEX.register(Binder)
 def latex_binder(said: Binder) -> str:
     plain = _vector_equation(said)
     if plain:
