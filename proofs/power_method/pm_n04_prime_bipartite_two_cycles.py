@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import sympy as sp
+
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.bipartite import X, Y, pairs_moved, sides_moved
 from eigentoken.proofs.power_method.pm_l14_bipartite_spectrum import block
-from eigentoken.proofs.power_method.symbols import B1, B2, LL, M1, M2, V, alpha, b1, b2, m1, m2, mu
+from eigentoken.proofs.power_method.symbols import B1, B2, LL, M1, M2, V, alpha, b1, b2, k, lam, m1, m2, mu, score
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import instance, multipliers
 from eigentoken.proofs.properties.point_checks import bipartite_cycles
 from eigentoken.proofs.steps.reductions import grouped
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Equivalence, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import Iff, TwoCycle
+from eigentoken.theory.language.conditions import AllOf, Relation, Symmetric
+from eigentoken.theory.language.places import BipartiteAt
+from eigentoken.theory.language.terms import t_split
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
@@ -76,6 +84,16 @@ def derive() -> Derivation:
     )
 
 
+#: ``m_1 < 0`` and ``m_2 < 0``: the heights of both sides are negative.
+HEIGHTS = AllOf(tuple(Relation(1 + alpha * lam(V, k) * sp.tanh(score(k) + side * t_split) < 0) for side in (1, -1)))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The heights of the linearization engine, in s and t."""
+    cycles = kernel.two_cycle(BipartiteAt(V, k))
+    return kernel.restated(cycles, Equivalence(cycles.proposition.left, proposition(HEIGHTS)))
+
+
 PM_N4_PRIME = register(
     Statement(
         id="PM-N4'",
@@ -84,14 +102,10 @@ PM_N4_PRIME = register(
         title="Bipartite 2-cycles of the attention map",
         systems=("attention-map",),
         conditions=(Symmetric(V),),
-        text=(
-            r"If $m_1, m_2 < 0$ (large $\alpha$), a bipartite state on $v_k$ is sent to its negative: a 2-cycle, with "
-            r"the multipliers of PM-L14 in which $m_i$ is replaced by $|m_i|$. It can be asymptotically stable: $V = "
-            r"\operatorname{diag}(.1, -1)$, $M = \operatorname{diag}(0, 3)$, $\alpha = 3$, $x = (e_2, -e_2)$."
-        ),
+        claims=(Iff(TwoCycle(BipartiteAt(V, k)), HEIGHTS),),
         depends=("PM-L14", "PM-R7"),
         derive=derive,
-        prose_from=("pairs", "example"),
+        proof=proof,
         vectors=(Vector("moduli", moduli, ("0.65411032", "0.65485765")),),
         property_tests=(OnInstances(bipartite_cycles),),
     )

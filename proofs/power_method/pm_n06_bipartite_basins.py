@@ -12,8 +12,15 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.power_method.symbols import E, p, q
+from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import PM_N3
+from eigentoken.proofs.power_method.symbols import E, V, lam, p, q, score
+from eigentoken.proofs.power_method.symbols import k as INDEX
 from eigentoken.proofs.properties.exact_points import instance, multipliers, point_is
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.claims import Stable, When
+from eigentoken.theory.language.conditions import AllOf, Relation
+from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -120,6 +127,21 @@ def random_starts(instances: int, seed: int) -> Verdict:
     return holds(reason) if 2 * bipartite > total else fails(reason)
 
 
+_SQUARE = sp.exp(2 * score(1))
+#: ``e^{2s} > 2p / (q (1 - g))`` with ``g = max(lambda_2, 0) / lambda_1``, without the quotients.
+LARGE = AllOf((Relation(q * _SQUARE > 2 * p), Relation(q * (lam(V, 1) - lam(V, 2)) * _SQUARE > 2 * p * lam(V, 1))))
+
+
+def proof(k: Kernel) -> Proved:
+    """The criterion of PM-N3 at v_1, each of its parts by arithmetic in ``e^s``."""
+    criterion = k.recall(PM_N3, letters={INDEX: sp.Integer(2)})  # what it says of v_k is not used
+    first = k.part(criterion, criterion.proposition.parts[0])
+    large = k.assume(LARGE)
+    known = [large, k.given(p >= q), k.given(lam(V, 1) > 0)]
+    parts = [k.arithmetic(known, each) for each in first.proposition.right.parts]
+    return k.discharge(LARGE, k.modus_ponens(first, k.conjunction(*parts)))
+
+
 PM_N6 = register(
     Statement(
         id="PM-N6",
@@ -127,17 +149,11 @@ PM_N6 = register(
         source=Source(HERE, "against Li-Altafini, D.4.2 and D.5"),
         title="Basins of bipartite points are not small in general",
         systems=("attention-map",),
-        text=(
-            r"Let $V = V^{\top}$, $\lambda_1 > 0$ simple, $\alpha\lVert V\rVert < 1$, $g = \max(\lambda_2, "
-            r"0)/\lambda_1$ and $p \geq q \geq 1$. If $e^{2s} > \frac{2p}{q(1-g)}$, $s = v_1^{\top}Mv_1$, the split "
-            r"on $v_1$ is linearly stable by PM-N3: a large score stabilises every split. For $V = "
-            r"\operatorname{diag}(1, \frac14, \frac18)$, $\alpha = \frac12$, $n = 10$ and $M = (\ln 20)I$ all splits "
-            r"are linearly stable; of uniformly random starts most end bipartite (observed for $M = 10I$ by the "
-            r"property test of this statement)."
-        ),
+        conditions=PM_N3.conditions,
+        claims=(When(LARGE, Stable(BipartiteAt(V, 1))),),
         depends=("PM-N3",),
         derive=derive,
-        prose_from=("the criterion", "ten tokens"),
+        proof=proof,
         printed=Printed(
             text=r"Stable bipartite points appear to be rare, and their basin of attraction is very small.",
             wrong=r"Not in general: for $M = (\ln 20)I$ every split of ten tokens is linearly stable; for $M = 10I$ "
