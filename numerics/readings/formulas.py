@@ -115,6 +115,8 @@ class _Seen:
             found: torch.Tensor = OBSERVED(said.word, self.batch)
             return found
         if getattr(relation.lhs, "is_Matrix", False):
+            if relation.free_symbols & set(self.numbers):  # of a bound scale: no instance is drawn to satisfy it
+                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
             sides = [self.batch.matrix(side) for side in relation.args]
             sizes = [torch.linalg.matrix_norm(side) for side in (sides[0] - sides[1], *sides)]
             return sizes[0] - ROUNDING * (1 + sizes[1] + sizes[2])

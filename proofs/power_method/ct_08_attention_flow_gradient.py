@@ -2,104 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.pm_e08_attention_map import push
+from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.exact_points import instance, point_is
 from eigentoken.proofs.properties.point_checks import energy_rate
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.theory.calculus import (
-    SLOT,
-    Assumptions,
-    CalculusAlgebra,
-    Index,
-    Letter,
-    differentiate,
-    dot,
-    exponential,
-    factor,
-    matrix,
-    vector,
-)
-from eigentoken.theory.calculus import instance as at
+from eigentoken.proofs.steps.equations import TOKEN, Z, at_every_token, moves_by
+from eigentoken.theory.calculus import Expression, Index, Letter, dot, exponential, factor, one, vector
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.language.verdicts import Verdict, all_of
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Computation, Derivation
 
-C = sp.Symbol("c", nonzero=True, real=True)
-
-
-def _setting() -> tuple[Any, Any, Any]:
-    """The flow with M = cV, its assumptions, and E = (1/2c) sum_ij exp(c x_i^T V x_j)."""
-    from eigentoken.theory.systems.catalogue import system
-
-    rules = Assumptions(symmetric=frozenset({"V"}), unit={"x": ()}, replaced={"M": (C, matrix("V"))})
-    algebra = CalculusAlgebra(rules)
-    flow = system("attention-flow").advance(algebra, {"V": Letter("V"), "M": Letter("M")}, vector("x", SLOT))
-    i, j = Index("token", "i"), Index("token", "j")
-    energy = exponential(dot(vector("x", i), vector("x", j), matrix("V")) * C).summed(i, j) / (2 * C)
-    return flow, algebra.assumptions, energy
+C = sp.Symbol("c", real=True)
 
 
-def _rate() -> tuple[Any, Any]:
-    """dE/dt along the flow."""
-    flow, rules, energy = _setting()
-    return differentiate(energy, {"x": lambda index: at(flow, index)}, rules), rules
+_OTHER = Index("token", "j")
+_ROW = dot(vector("x", TOKEN), vector("x", _OTHER), (Letter("M"),))
+#: ``M = c V``.
+MULTIPLE = proposition(sp.Eq(matrix("M"), C * V, evaluate=False))
 
 
-def _claimed() -> Any:
-    """``sum_i Z_i |xdot_i|^2``, ``Z_i = sum_j exp(c x_i^T V x_j)``."""
-    flow, _, _ = _setting()
-    i, j = Index("token", "i"), Index("token", "j")
-    exponent = dot(vector("x", i), vector("x", j), matrix("V")) * C
-    speed = at(flow, i)
-    return (factor(row_sum(exponent, j)) * dot(speed, speed)).summed(i)
+def energy() -> Expression:
+    """``E = (1/2c) sum_ij exp(x_i^T M x_j)``."""
+    return exponential(_ROW).summed(TOKEN, _OTHER) / (2 * C)
 
 
-def both_ends() -> Verdict:
-    """M = V: k = 1 for V = diag(2, 1/4), and k = d for V = diag(1, -3), two tokens: both bipartite points are stable."""
-    first = instance(
-        "attention-flow", [["1", "0"], ["-1", "0"]], V=[["2", "0"], ["0", "1/4"]], M=[["2", "0"], ["0", "1/4"]]
-    )
-    last = instance(
-        "attention-flow", [["0", "1"], ["0", "-1"]], V=[["1", "0"], ["0", "-3"]], M=[["1", "0"], ["0", "-3"]]
-    )
-    return all_of(
-        {
-            "k = 1": point_is(first, "bipartite", stable="stable"),
-            "k = d": point_is(last, "bipartite", stable="stable"),
-        }
-    )
+def _velocity() -> Expression:
+    """``P_i V sum_j a_ij x_j``."""
+    return push() - dot(vector("x", TOKEN), push()) * vector("x", TOKEN)
 
 
-def derive() -> Derivation:
-    """The energy never decreases; both ends of the spectrum can carry stable bipartite points."""
-    return Derivation(
-        (
-            tensor(
-                "energy",
-                "For symmetric $V$ and $M = cV$, $E = \\frac{1}{2c}\\sum_{i,j}e^{cx_i^{\\top}Vx_j}$, for all $n$ and "
-                "$d$: along the flow, with $Z_i = \\sum_je^{cx_i^{\\top}Vx_j} > 0$,",
-                _rate,
-                _claimed(),
-                r"\dot E = \sum_iZ_i\,\lVert\dot x_i\rVert^2 \geq 0",
-                establishes=("the energy does not decrease",),
-            ),
-            Computation(
-                name="both ends",
-                says="Here $s = c\\lambda_k$: for $c > 0$ the criterion of CT-6 allows $k = 1$ and, if $\\lambda_d < "
-                "-\\lambda_1$, $k = d$.",
-                run=both_ends,
-                formula=r"M = V = \operatorname{diag}(2, \tfrac14)\ (k = 1), \qquad M = V = \operatorname{diag}(1, "
-                r"-3)\ (k = 2)",
-            ),
-        )
-    )
+def _grown() -> Expression:
+    """``Z_i |dx_i/dt|^2``, ``Z_i = sum_j exp(x_i^T M x_j)``."""
+    return factor(row_sum(_ROW, _OTHER)) * dot(_velocity(), _velocity())
+
+
+F = VectorLetter("f")
+_RATE, _ROWS = Rate(energy()), factor(row_sum(_ROW, _OTHER))
+_SPEEDS = (_ROWS * dot(vector("f", TOKEN), vector("f", TOKEN))).summed(TOKEN)
+#: ``f_i`` is the velocity of token i.
+VELOCITIES = proposition(moves_by(vector("f", TOKEN)))
+SUM = ForAll(F, TRUE, Implication(VELOCITIES, proposition(sp.Eq(_RATE, Tensor(_SPEEDS), evaluate=False))))
+GROWS = proposition(sp.Ge(_RATE, 0, evaluate=False))
+_APART = proposition(sp.Ne(C, 0))
+GRADIENT = tuple(ForAll(C, _APART, Implication(MULTIPLE, each)) for each in (SUM, GROWS))
+
+
+def proof(k: Kernel) -> Proved:
+    """The rate by the equation of the flow, one normal form, and a sum of squares with positive weights."""
+    multiple = k.assume(MULTIPLE)
+    rate = k.increment(energy())
+    value = rate.proposition.word.relation.rhs.expression
+    same = k.reduction(value, _grown().summed(TOKEN), k.given(Symmetric(V)), multiple)
+    size = dot(_velocity(), _velocity())
+    each = k.arithmetic([k.positive(_ROWS), k.square(_velocity()), k.product(_ROWS, size)], sp.Ge(Tensor(_grown()), 0))
+    total = k.summed(k.generalise(TOKEN, each))
+    grows = k.arithmetic([rate, same, total, k.factors(one() * 0)], GROWS)
+    named = k.assume(VELOCITIES)
+    here = k.instantiate(k.instantiate(named, TOKEN), Z)
+    z = vector(Z.name)
+    equal = sp.Eq(Tensor(dot(z, vector("f", TOKEN))), Tensor(dot(z, _velocity())), evaluate=False)
+    members = at_every_token(k, k.arithmetic([here, _moves(k)], equal), TOKEN, Z)
+    speeds = k.congruent(_SPEEDS, "f", _velocity(), TOKEN, members)
+    found = k.arithmetic([rate, same, speeds], SUM.body.right)
+    both = (k.generalise(F, k.discharge(VELOCITIES, found)), grows)
+    gradient = (k.generalise(C, k.discharge(MULTIPLE, each), _APART) for each in both)
+    return k.conjunction(*gradient, at_every_token(k, _moves(k), TOKEN, Z))
+
+
+def _moves(k: Kernel) -> Proved:
+    z = vector(Z.name)
+    found = k.increment(dot(z, vector("x", TOKEN)))
+    same = k.reduction(found.proposition.word.relation.rhs.expression, dot(z, _velocity()))
+    wanted = sp.Eq(found.proposition.word.relation.lhs, Tensor(dot(z, _velocity())), evaluate=False)
+    return k.arithmetic([found, same], wanted)
 
 
 CT_8 = register(
@@ -109,15 +94,10 @@ CT_8 = register(
         source=Source(HERE, "the gradient case"),
         title="The gradient case of the attention flow",
         systems=("attention-flow",),
-        text=(
-            r"Let $V$ be symmetric and $M = cV$, $c \neq 0$. Then $E = \frac{1}{2c}\sum_{i,j}e^{c\,x_i^{\top}Vx_j}$ "
-            r"satisfies $\dot E = \sum_iZ_i\lVert\dot x_i\rVert^2 \geq 0$, $Z_i = \sum_je^{c\,x_i^{\top}Vx_j}$. Here "
-            r"$s = c\lambda_k$, so for $c > 0$ bipartite points on $v_1$ and, if $\lambda_d < -\lambda_1$, on $v_d$ "
-            r"can be stable (CT-6)."
-        ),
-        depends=("CT-1", "CT-6"),
-        derive=derive,
-        prose_from=("energy", "both ends"),
+        conditions=(Symmetric(V),),
+        claims=(*map(Formula, GRADIENT), moves_by(_velocity())),
+        depends=("CT-1",),
+        proof=proof,
         property_tests=(OnInstances(energy_rate),),
     )
 )

@@ -105,6 +105,9 @@ def some(letter: Any, body: Any, guard: Any = TRUE) -> Exists:
     return Exists(letter, proposition(guard), proposition(body))
 
 
+W_FORM, V_FORM = (dot(vector("a"), vector("b"), (Letter(name),)) for name in "WV")
+
+
 def unit_product(first: str, second: str, at: Index = i) -> Any:
     return dot(vector(first, at), vector(second, at))
 
@@ -500,6 +503,27 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "remain",
         ),
         "another premise": (lambda: structure.reduction(one(), one(), None, assume(Q)), "symmetry"),
+        "another multiple": (
+            lambda: structure.reduction(W_FORM, V_FORM * (2 * x), None, assume(eq(W, x * V))),
+            "remain",
+        ),
+        "a multiple that is not proved": (lambda: structure.reduction(W_FORM, V_FORM * x, None), "remain"),
+        "a multiple of the sum of the heads": (
+            lambda: structure.reduction(one(), one(), system("multihead-map"), assume(eq(W, x * matrix("F")))),
+            "each head",
+        ),
+        "a multiple of a matrix that is one of it": (
+            lambda: structure.reduction(W_FORM, V_FORM, None, assume(eq(W, x * V)), assume(eq(V, y * W))),
+            "already",
+        ),
+        "a chain of multiples": (
+            lambda: structure.reduction(W_FORM, V_FORM, None, assume(eq(V, y * matrix("M"))), assume(eq(W, x * V))),
+            "already",
+        ),
+        "a multiple by what may be imaginary": (
+            lambda: structure.reduction(W_FORM, V_FORM, None, assume(eq(W, sp.Symbol("c") * V))),
+            "symmetry|real",
+        ),
     },
     "increment": {
         "a vector of the map": (lambda: structure.increment(unit_product("y", "a"), OJA), "functions of the state"),
@@ -755,6 +779,12 @@ def test_a_rule_refuses(rule: str, what: str) -> None:
     use, words_ = REFUSES[rule][what]
     with pytest.raises((Refused, TypeError, ValueError), match=words_):
         use()
+
+
+def test_a_matrix_that_is_a_multiple_of_another_is_written_in_it() -> None:
+    found = structure.reduction(W_FORM, V_FORM * x, None, assume(eq(W, x * V)))
+    assert same(found.proposition, claim_of(eq(Tensor(W_FORM), Tensor(V_FORM * x))))
+    assert found.hypotheses
 
 
 def test_hypotheses_are_kept_and_dropped_as_they_should() -> None:

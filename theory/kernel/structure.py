@@ -77,6 +77,10 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
         if factors is not None and of_heads.isdisjoint(factors):
             rules = rules.extended(products={factors[:2]: (Letter(factors[2]),)})
             continue
+        multiple = _multiple_of_letter(each.proposition)
+        if multiple is not None:
+            rules = rules.extended(replaced=_replaced(multiple, rules, of_heads, quantities))
+            continue
         if not isinstance(word, Symmetric | IsIdentity) or not isinstance(word.term, sp.MatrixSymbol):
             raise Refused(
                 f"a reduction uses the system, the symmetry of letters and their products, got {each.proposition!r}"
@@ -104,6 +108,36 @@ def _product_of_letters(said: Proposition) -> tuple[str, str, str] | None:
     if len(parts) != 3 or not all(isinstance(each, sp.MatrixSymbol) for each in parts):
         return None
     return parts[0].name, parts[1].name, parts[2].name
+
+
+def _multiple_of_letter(said: Proposition) -> tuple[str, sp.Symbol, str] | None:
+    """``A = c B`` for letters, c a letter for a real number: the name of A, c, the name of B."""
+    relation = relation_of(said)
+    if not isinstance(relation, sp.Eq) or not isinstance(relation.rhs, sp.MatMul) or len(relation.rhs.args) != 2:
+        return None
+    scale, other = relation.rhs.args
+    letters = isinstance(relation.lhs, sp.MatrixSymbol) and isinstance(other, sp.MatrixSymbol)
+    if not letters or not isinstance(scale, sp.Symbol) or not scale.is_real:
+        return None
+    return relation.lhs.name, scale, other.name
+
+
+def _targets(rules: Assumptions) -> set[str]:
+    """The matrices that others are written in."""
+    return {letter.name for _, letters in rules.replaced.values() for letter in letters or ()}
+
+
+def _replaced(
+    multiple: tuple[str, sp.Symbol, str], rules: Assumptions, of_heads: set[Any], quantities: Iterable[Expression]
+) -> dict[str, tuple[sp.Expr, tuple[Letter, ...]]]:
+    """A written as ``c B``: neither is the sum of heads, and B is not written as something else in turn."""
+    name, scale, other = multiple
+    indexed = {letter.name for each in quantities for letter in letters_in(frozen(each)) if letter.indices}
+    if {name, other} & (of_heads | indexed):
+        raise Refused(f"{name} = {scale} {other} is not said of each head")
+    if {name, other} & set(rules.replaced) or name == other or name in _targets(rules):
+        raise Refused(f"{name} or {other} is written as another matrix already")
+    return {name: (scale, (Letter(other),))}
 
 
 def totals_of(quantities: Iterable[Expression]) -> set[str]:
