@@ -223,7 +223,8 @@ class _Seen:
         count = self.batch.count
         if letter.is_integer:
             top = max(self.batch.n, self.batch.d) + 1
-            return [sp.Integer(value) for value in range(1 if letter.is_positive else 0, top + 1)]
+            first = 1 if letter.is_positive else 0 if letter.is_nonnegative else -top
+            return [sp.Integer(value) for value in range(first, top + 1)]
         drawn = [torch.randn(count, generator=self.source, dtype=torch.float64) * 2 for _ in range(3)]
         return [each.abs() if letter.is_nonnegative else each for each in drawn]
 

@@ -37,7 +37,7 @@ I, J = Index("token", "i"), Index("token", "j")
 X, Y = vector("x", I), vector("x", J)
 Z = vector("z")
 V = letter("V")
-T = sp.Symbol("t", real=True)
+T, WHOLE = sp.Symbol("t", real=True), sp.Symbol("m", integer=True)
 
 
 def worst(said: Proposition, name: str) -> torch.Tensor:
@@ -86,6 +86,7 @@ FALSE_ONES = {
     ),
     "square without its guard": ForAll(T, TRUE, proposition(T**2 > 1)),
     "above": ForAll(ell, proposition(sp.And(ell >= 1, ell <= d)), proposition(Eigenvalue(V, ell) > Eigenvalue(V, 1))),
+    "integers have signs": ForAll(WHOLE, TRUE, proposition(WHOLE >= 0)),
     "not": Negation(TOP),
     "iff turned": Equivalence(proposition(Eigenvalue(V, 1) < 0), proposition(Eigenvalue(V, 1) > 0)),
 }
