@@ -45,6 +45,10 @@ def test_every_statement_has_one_row_with_its_status() -> None:
     assert len([name for name in found if name in statements()]) == len(statements())
 
 
+def test_the_page_of_theorems_is_what_would_be_written() -> None:
+    assert tables.TEXTBOOK.read_text(encoding="utf-8") == tables.textbook_page(), "stale: run python tools/tables.py"
+
+
 def test_recorded_numbers_reach_the_page_and_old_ones_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = statements().get("PM-L4")
     result = verification.verify(told, instances=0)
@@ -66,6 +70,7 @@ def test_check_says_stale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     page = tmp_path / "statements.md"
     monkeypatch.setattr(tables, "PAGE", page)
     monkeypatch.setattr(tables, "DROPPED", tmp_path / "dropped.md")
+    monkeypatch.setattr(tables, "TEXTBOOK", tmp_path / "textbook.md")
     monkeypatch.setattr(tables, "CONTENTS", tmp_path / "contents.json")
     assert tables.main(["--check"]) == 1
     assert tables.main([]) == 0
