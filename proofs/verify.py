@@ -276,12 +276,14 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
         lines.append(line)
         tested += instances if line.good else 0
     if statement.claims:
-        from eigentoken.proofs.properties.property import test_statement
+        from eigentoken.proofs.properties.property import inner_claim, test_statement
 
         report = test_statement(statement, instances, seed)
         tested += report.instances
         # nothing seen is not nothing found; a formula that the kernel proves may have guards that few draws meet
-        in_full = statement.proof is not None and all(isinstance(each, InFull) for each in statement.claims)
+        in_full = statement.proof is not None and all(
+            isinstance(inner_claim(each), InFull) for each in statement.claims
+        )
         enough = report.least >= instances or in_full
         answer: LineAnswer = "fails" if report.violations else "holds" if enough else "undecided"
         lines.append(Line("property", "conditions => claims", answer, report.summary()))

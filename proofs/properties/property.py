@@ -24,7 +24,7 @@ from eigentoken.theory.language.claims import (
 from eigentoken.theory.language.readings import GENERATED, OBSERVED
 from eigentoken.theory.statements.statement import Statement
 
-__all__ = ["PropertyReport", "claim_parts", "described", "drawn_for", "test_statement"]
+__all__ = ["PropertyReport", "claim_parts", "described", "drawn_for", "inner_claim", "test_statement"]
 
 #: Float violations below this are rounding, not failures.
 TOLERANCE = 1e-7
@@ -74,10 +74,12 @@ def claim_parts(claim: Claim) -> list[tuple[Claim, bool]]:
 
 
 def _follows_trajectories(claim: Claim) -> bool:
-    return isinstance(_inner(claim), Converges | AlmostEveryConverges | Diverges | ForwardInvariant | LyapunovStable)
+    return isinstance(
+        inner_claim(claim), Converges | AlmostEveryConverges | Diverges | ForwardInvariant | LyapunovStable
+    )
 
 
-def _inner(claim: Claim) -> Claim:
+def inner_claim(claim: Claim) -> Claim:
     while isinstance(claim, Iff | When):
         claim = claim.claim
     return claim
@@ -89,7 +91,7 @@ def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
 
     if _follows_trajectories(claim):
         return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=6)
-    if hasattr(_inner(claim), "observable") or isinstance(_inner(claim), InFull):
+    if hasattr(inner_claim(claim), "observable") or isinstance(inner_claim(claim), InFull):
         small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
         return sample(small, count, seed, cells_at_most=16)
     return sample(plan, count, seed)
@@ -104,14 +106,14 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
     parts = [(system, *part) for system in systems for claim in statement.claims for part in claim_parts(claim)]
     tally = _Tally()
     for number, (system, claim, side) in enumerate(parts):
-        name = f"{system}, {type(_inner(claim)).__name__}" + ("" if side else ", other side")
+        name = f"{system}, {type(inner_claim(claim)).__name__}" + ("" if side else ", other side")
         known, found = 0, None
         for attempt in range(ROUNDS):
             found = tally.look(statement, system, claim, side, instances, seed * 1000 + number + 7919 * attempt)
             known += found or 0
-            if found is None or known >= instances or (not found and isinstance(_inner(claim), InFull)):
+            if found is None or known >= instances or (not found and isinstance(inner_claim(claim), InFull)):
                 break
-        if not known and found is not None and isinstance(_inner(claim), InFull):
+        if not known and found is not None and isinstance(inner_claim(claim), InFull):
             tally.skipped.append(f"{name} {number + 1}: it speaks of limits, or of what exists")
         elif found is not None:
             tally.settled.append((name, known))
