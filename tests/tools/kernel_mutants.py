@@ -79,6 +79,18 @@ STILL_TRUE |= {
     for about in (*_OFF_THE_ELLIPSOID, "causal-flow", "token-flow")
 }
 STILL_TRUE |= {
+    f"PM-A1: for {about}": "it is about a symmetric matrix alone"
+    for about in (
+        *("oja-flow", "attention-flow", "multihead-map", "multihead-flow", "ellipsoid-flow", "ellipsoid-map"),
+        *("ellipsoid-multihead-flow", "causal-flow", "token-flow"),
+    )
+}
+STILL_TRUE |= {
+    "PM-A1: without Nonsingular(term=V)": "the order and the norm of eigenvalues ask for no inverse",
+    "PM-T1: for oja-map": "the layer matrix of one head is its value matrix",
+    "PM-T1: for attention-map": "the same",
+}
+STILL_TRUE |= {
     "AB-E4: for ellipsoid-multihead-flow": "the flow has the same weights",
     "AB-E3: for ellipsoid-map": "the layer has the same states",
     "AB-E25: without n >= 2": "with one token the function is zero",
