@@ -91,6 +91,14 @@ STILL_TRUE |= {
     "PM-T1: for attention-map": "the same",
 }
 STILL_TRUE |= {
+    f"PM-N6: condition {change} in Relation": "it asks more, and what PM-N3 needs follows from it"
+    for change in (
+        "4, >= -> >",
+        "4, 2 -> 3 in d >= 2",
+        "6, alpha -> 2*alpha in alpha*SpectralNorm(V) in alpha*SpectralNorm(V) < 1",
+    )
+}
+STILL_TRUE |= {
     "AB-E4: for ellipsoid-multihead-flow": "the flow has the same weights",
     "AB-E3: for ellipsoid-map": "the layer has the same states",
     "AB-E25: without n >= 2": "with one token the function is zero",
