@@ -1,12 +1,14 @@
 """A formula of the kernel on instances: how far it is from holding, at their states and with drawn values of its letters.
 
 Indices of tokens and heads run over all of their values, bound integers over their guard, other bound letters (numbers, vectors)
-are drawn: a formula that holds for the values drawn is not proved, one that fails for them is seen to fail.  Quantities at later
-times, quantifiers over starts and ``there is`` are not looked at here (``nan``).
+are drawn until the guard holds: a formula that holds for the values drawn is not proved, one that fails for them is seen to fail.
+Where no value that was drawn satisfies the guards, or an instance does not meet a condition, nothing was looked at (``nan``); nor
+are quantities at later times, quantifiers over starts and ``there is``.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +27,7 @@ from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs
 from eigentoken.theory.kernel.propositions import (
+    TRUE,
     Atom,
     Conjunction,
     Disjunction,
@@ -49,6 +52,10 @@ __all__ = ["observed_formula"]
 
 #: Differences of this size, relative to the sides, are rounding.
 ROUNDING = 1e-9
+#: The violation of what is true because its guard fails.
+VACUOUS = -math.inf
+#: So many values are drawn for a letter until its guard holds; so many numbers are kept.
+DRAWS, KEPT = 24, 3
 
 
 @GENERATED.register(Formula)
@@ -79,7 +86,12 @@ def certified_formula(claim: Formula, case: Case) -> Verdict:
 def observed_formula(claim: Formula, batch: Batch) -> torch.Tensor:
     """The violation for each instance; ``nan`` where nothing can be seen."""
     source = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
-    return _Seen(batch, source).violation(claim.said)
+    return _looked_at(_Seen(batch, source).violation(claim.said))
+
+
+def _looked_at(found: torch.Tensor) -> torch.Tensor:
+    """``nan`` where guards failed for all values (:data:`VACUOUS`): nothing was seen."""
+    return torch.where(found == VACUOUS, torch.full_like(found, torch.nan), found)
 
 
 #: How far a proposition is from holding, with the values that its bound letters have.
@@ -143,7 +155,7 @@ class _Seen:
             return torch.full((self.batch.count,), -1.0, dtype=torch.float64)
         stacked = torch.stack(found)
         open_ = stacked.isnan().any(0)
-        worst = stacked.nan_to_num(nan=-torch.inf).amax(0)
+        worst = torch.where(stacked.isnan(), VACUOUS, stacked).amax(0)
         return torch.where(open_ & ~(worst > 0), torch.full_like(worst, torch.nan), worst)
 
     def of_disjunction(self, said: Disjunction) -> torch.Tensor:
@@ -168,28 +180,33 @@ class _Seen:
     def _given(self, guard: torch.Tensor, body: Proposition) -> torch.Tensor:
         """Where the guard fails the rest says nothing, and is true."""
         if bool((guard > 0).all()):
-            return torch.full_like(guard, -1.0)
+            return torch.full_like(guard, VACUOUS)
         inside = self.violation(body)
-        return torch.where(guard.isnan(), guard, torch.where(guard > 0, torch.full_like(inside, -1.0), inside))
+        return torch.where(guard.isnan(), guard, torch.where(guard > 0, torch.full_like(inside, VACUOUS), inside))
 
     def of_every(self, said: ForAll) -> torch.Tensor:
-        letter = said.letter
+        letter, drawn = said.letter, True
         if isinstance(letter, Index):
+            drawn = False
             sizes = {"token": self.batch.n, "head": int(self._heads)}
             if letter.kind not in sizes:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
             each = [replace(self, indices={**self.indices, letter: place}) for place in range(sizes[letter.kind])]
         elif isinstance(letter, VectorLetter):
             if letter.name == STATE:
-                return self._given(self.within(said.guard), said.body)
-            each = [replace(self, vectors={**self.vectors, letter.name: self._family(said, letter.name)})]
+                return _looked_at(self._given(self.within(said.guard), said.body))
+            each = [self._with_vectors(letter.name, values) for values in self._met(said, self._families(said), 1)]
+        elif isinstance(letter, sp.Symbol) and letter.is_integer:
+            drawn = False
+            each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._integers(letter)]
         elif isinstance(letter, sp.Symbol):
-            each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._values(letter)]
+            each = [self._with_number(letter, values) for values in self._met(said, self._numbers(letter), KEPT)]
         else:
             each = self._quotient(said)
             if not each:
                 return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-        return self._worst([one._given(one.within(said.guard), said.body) for one in each])
+        worst = self._worst([one._given(one.within(said.guard), said.body) for one in each])
+        return _looked_at(worst) if drawn else worst
 
     def _exact(self, claim: VelocityIs | UnboundedFrom | VanishesFrom) -> torch.Tensor:
         """What an exact instance is seen to do, for each value of its letters that was drawn."""
@@ -219,24 +236,58 @@ class _Seen:
                     return [replace(self, batch=replace(self.batch, extra=extra, _memory={}))]
         return []
 
-    def _values(self, letter: sp.Symbol) -> list[Any]:
-        count = self.batch.count
-        if letter.is_integer:
-            top = max(self.batch.n, self.batch.d) + 1
-            first = 1 if letter.is_positive else 0 if letter.is_nonnegative else -top
-            return [sp.Integer(value) for value in range(first, top + 1)]
-        drawn = [torch.randn(count, generator=self.source, dtype=torch.float64) * 2 for _ in range(3)]
-        return [each.abs() if letter.is_nonnegative else each for each in drawn]
+    def _integers(self, letter: sp.Symbol) -> list[sp.Integer]:
+        top = max(self.batch.n, self.batch.d) + 1
+        first = 1 if letter.is_positive else 0 if letter.is_nonnegative else -top
+        return [sp.Integer(value) for value in range(first, top + 1)]
 
-    def _family(self, said: ForAll, name: str) -> Any:
-        """A vector, or one for each token or pair: as many indices as the letter has where it stands."""
+    def _numbers(self, letter: sp.Symbol) -> Iterator[torch.Tensor]:
+        """Numbers of the sign of the letter."""
+        while True:
+            drawn = torch.randn(self.batch.count, generator=self.source, dtype=torch.float64) * 2
+            yield drawn.abs() if letter.is_nonnegative else drawn
+
+    def _families(self, said: ForAll) -> Iterator[torch.Tensor]:
+        """Vectors, or one for each token or pair: as many indices as the letter has where it stands."""
+        name = said.letter.name
         ranks = {
             len(base.indices) for term in quantities(said.body) for base in bases_of(term.key) if base.name == name
         }
         directions = {term.along for term in quantities(said.body) if isinstance(term, Slope)}
         rank = 1 if name in directions else max(ranks, default=0)
         shape = (self.batch.count, *(self.batch.n,) * rank, self.batch.d)
-        return _listed(torch.randn(shape, generator=self.source, dtype=torch.float64))
+        while True:
+            yield torch.randn(shape, generator=self.source, dtype=torch.float64)
+
+    def _with_vectors(self, name: str, values: torch.Tensor) -> _Seen:
+        return replace(self, vectors={**self.vectors, name: _listed(values)})
+
+    def _with_number(self, letter: sp.Symbol, values: torch.Tensor) -> _Seen:
+        return replace(self, numbers={**self.numbers, letter: values})
+
+    def _met(self, said: ForAll, draws: Iterator[torch.Tensor], kept: int) -> list[torch.Tensor]:
+        """So many values of the letter; each instance has those that meet its guard first, as far as some were drawn."""
+        found = [next(draws) for _ in range(kept)]
+        if said.guard == TRUE:
+            return found
+        letter = said.letter
+
+        def meets(values: torch.Tensor) -> torch.Tensor:
+            named = isinstance(letter, VectorLetter)
+            there = self._with_vectors(letter.name, values) if named else self._with_number(letter, values)
+            return there.within(said.guard) <= 0
+
+        good = [meets(values) for values in found]
+        for values in itertools.islice(draws, DRAWS - kept):
+            if all(bool(each.all()) for each in good):
+                break
+            free = meets(values)
+            for slot in range(kept):
+                takes = free & ~good[slot]
+                wide = takes.reshape(-1, *[1] * (values.ndim - 1))
+                found[slot], good[slot] = torch.where(wide, values, found[slot]), good[slot] | takes
+                free = free & ~takes
+        return found
 
     # -- terms ------------------------------------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ TRUE_ONES = {
     "below": BELOW,
     "both": Conjunction((UNIT, CAUCHY)),
     "either": Disjunction((proposition(Eigenvalue(V, 1) < -100), UNIT)),
-    "if": Implication(proposition(Eigenvalue(V, 1) < -100), Negation(UNIT)),
+    "if": Implication(proposition(Eigenvalue(V, 1) > -1000), UNIT),
     "iff": Equivalence(proposition(Eigenvalue(V, 1) < 0), proposition(-Eigenvalue(V, 1) > 0)),
 }
 FALSE_ONES = {
@@ -121,6 +121,19 @@ def test_what_is_not_looked_at_is_nan() -> None:
         assert worst(each, "oja-map").isnan().all()
 
 
+def test_where_no_guard_is_met_nothing_is_seen() -> None:
+    """A false formula behind a guard that no draw meets is not called unviolated; one that some draws meet is seen to fail."""
+    never = ForAll(T, proposition(sp.Eq(T, 7)), proposition(T > 8))
+    tangent = proposition(sp.Eq(Tensor(dot(X, vector("z"))), 0, evaluate=False))
+    orthogonal = ForAll(VectorLetter("z"), ForAll(I, TRUE, tangent), Negation(UNIT))
+    unmet = Implication(proposition(Eigenvalue(V, 1) < -100), Negation(UNIT))
+    for each in (never, orthogonal, unmet):
+        assert worst(each, "oja-map").isnan().all()
+    rarely = ForAll(T, proposition(T > 3), proposition(T < 2))
+    found = worst(rarely, "oja-map")
+    assert (found > 0.5).sum() >= 30 and not (found <= 0).any()
+
+
 def test_formulas_are_printed_with_their_binders() -> None:
     assert LATEX(Formula(CAUCHY)) == r"\text{for every } \text{token } i, j\text{: } (x_{i}^{\top} x_{j}) \leq 1"
     assert LATEX(Formula(SQUARE)) == r"\text{for every } \text{real } t \text{ with } t > 1\text{: } t^{2} > 1"
@@ -143,7 +156,8 @@ def test_a_quotient_of_matrices_is_computed_and_not_drawn() -> None:
         drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", conditions)), 60, 1)
         return torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
 
-    assert (seen(sp.Ge, symmetric=True) <= 0).all()
+    rises = seen(sp.Ge, symmetric=True)
+    assert not (rises > 0).any() and (rises <= 0).sum() >= 40
     assert (seen(sp.Le, symmetric=True) > 0).any()
     assert (seen(sp.Ge, symmetric=False) > 0).any()
 
