@@ -5,76 +5,82 @@ The modified map cancels U and is not a projection.  Reference: Abella-Silvestre
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.flow_properties import sigma_cancels
-from eigentoken.proofs.steps.calculus_steps import TOKEN_J, tensor_step
-from eigentoken.theory.calculus import SLOT, Assumptions, Letter, dot, vector
+from eigentoken.proofs.steps.equations import Z, at_every_token, for_every
+from eigentoken.theory.calculus import Expression, Letter, dot, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Implication, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement
-from eigentoken.theory.statements.steps import Derivation, Identity
 
-U = matrix("U")
+U, S = matrix("U"), matrix("S")
+VALUE, BACK = (Letter("U"),), (Letter("S"),)
+_A, _B, _Z = VectorLetter("a"), VectorLetter("b"), vector(Z.name)
+TOKEN, OTHER = vector("a"), vector("b")
+#: ``Ua`` and ``Ub``, and their product, which is ``a^T W b`` with ``W = U^T U``.
+MOVED, PUSHED = TOKEN.applied(VALUE), OTHER.applied(VALUE)
+PRODUCT = dot(MOVED, PUSHED)
 
 
-def derive() -> Derivation:
-    """The push is cancelled by the inverse; in ``z = U y`` it is the causal model on the sphere."""
-    value, back, metric = Letter("U"), Letter("S"), Letter("W")
-    # S = U^{-1}: S U = U S = 1; W = U^T U is kept as a name, W S = U^T
-    rules = Assumptions(
-        products={("S", "U"): (), ("U", "S"): ()}, replaced={"W": (sp.Integer(1), (Letter("U", True), value))}
-    )
-    here, other = vector("y", SLOT), vector("y", TOKEN_J)
+def _equal(left: Expression, right: Expression) -> sp.Eq:
+    return sp.Eq(Tensor(left), Tensor(right), evaluate=False)
 
-    def pushed() -> Any:
-        moved = other.applied((value,))
-        inner = dot(here, moved, (Letter("U", True),))
-        return (moved - inner * here.applied((value,))).applied((back,))
 
-    def in_sphere() -> Any:
-        # U applied to the field at y = S z
-        start, end = vector("z", SLOT).applied((back,)), vector("z", TOKEN_J).applied((back,))
-        field = end - dot(start, end, (metric,)) * start
-        return field.applied((value,))
+#: ``S`` is the inverse of U: ``S U w = w`` and ``U S w = w`` for all w.
+_W = vector("w")
+_SIDES = ((*BACK, *VALUE), (*VALUE, *BACK))
+INVERSE = Conjunction(
+    tuple(for_every(_equal(dot(_Z, _W, side), dot(_Z, _W)), VectorLetter("w"), Z) for side in _SIDES)
+)
+#: ``S (I - U a a^T U^T) U b = b - (a^T W b) a``.
+_LEFT, _RIGHT = dot(_Z, (PUSHED - PRODUCT * MOVED).applied(BACK)), dot(_Z, OTHER - PRODUCT * TOKEN)
+CANCELS = ForAll(S, INVERSE, for_every(_equal(_LEFT, _RIGHT), _A, _B, Z))
+#: On the ellipsoid ``a^T W a = 1`` the image is tangent: ``a^T W (b - (a^T W b) a) = 0``.
+_UNIT = proposition(sp.Eq(Tensor(dot(MOVED, MOVED)), 1, evaluate=False))
+_IMAGE = dot(MOVED, (OTHER - PRODUCT * TOKEN).applied(VALUE))
+TANGENT = for_every(Implication(_UNIT, proposition(sp.Eq(Tensor(_IMAGE), 0, evaluate=False))), _A, _B)
+#: At ``a = Sb``, ``c = Sw`` it is the summand of the causal model on the sphere: ``U (c - (a^T W c) a) = w - (b^T w) b``.
+_FROM, _TO = OTHER.applied(BACK), _W.applied(BACK)
+_LIFTED = dot(_FROM.applied(VALUE), _TO.applied(VALUE))
+_CARRIED = dot(_Z, (_TO - _LIFTED * _FROM).applied(VALUE)), dot(_Z, _W - dot(OTHER, _W) * OTHER)
+SPHERE = ForAll(S, INVERSE, for_every(_equal(*_CARRIED), _B, VectorLetter("w"), Z))
 
-    y, X, m, scale = sp.symbols("y X m c", real=True)
-    return Derivation(
-        (
-            tensor_step(
-                "the value matrix cancels",
-                "Put $X = Uy_j$: $\\sigma_y X = U^{-1}X - (y^{\\top}U^{\\top}X)\\,y$, and with $W = U^{\\top}U$ this "
-                "is the summand of (20).",
-                derive=pushed,
-                claimed=other - dot(here, other, (metric,)) * here,
-                rules=rules,
-                left="U^{-1}\\bigl(I - Uyy^{\\top}U^{\\top}\\bigr)Uy_j",
-            ),
-            tensor_step(
-                "change of variables",
-                "For $z = Uy$ the same summand becomes that of the causal model on the sphere; the weights are "
-                "$\\alpha_{ij}(t, U^{-1}z)$.",
-                derive=in_sphere,
-                claimed=vector("z", TOKEN_J) - dot(vector("z", SLOT), vector("z", TOKEN_J)) * vector("z", SLOT),
-                rules=rules,
-                left="U\\bigl(y_j - (y^{\\top}Wy_j)\\,y\\bigr)",
-                uses=("the value matrix cancels",),
-            ),
-            Identity(
-                name="not a projection",
-                says="For $U = cI$ a tangent vector $X$, $m = y^{\\top}X = 0$, is sent to $c^{-1}X - c\\,m\\,y = "
-                "c^{-1}X$; applied twice this is $c^{-2}X$, which is $c^{-1}X$ only for $c = 1$.",
-                left=(X / scale - scale * m * y) / scale,
-                right=X / scale**2,
-                where={m: sp.Integer(0)},
-            ),
-        )
+
+def _cancelled(kernel: Kernel, side: int, of: Expression, seen: Expression) -> Proved:
+    """``z^T S U w = z^T w`` (or with U S) at a vector w, seen with a vector z."""
+    inverse = kernel.part(kernel.assume(INVERSE), INVERSE.parts[side])
+    return kernel.instantiate(kernel.instantiate(inverse, of), seen)
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The inverse takes the value matrix away in both summands, on either side; the rest is arithmetic."""
+    first, second = (_cancelled(kernel, 0, each, _Z) for each in (OTHER, TOKEN))
+    parts = (dot(_Z, PUSHED.applied(BACK)), dot(_Z, MOVED.applied(BACK)))
+    whole = [kernel.factors(parts[0] - PRODUCT * parts[1]), kernel.factors(_RIGHT)]
+    cancels = kernel.arithmetic([first, second, *whole], _equal(_LEFT, _RIGHT))
+    image = kernel.factors(PRODUCT - PRODUCT * dot(MOVED, MOVED))
+    tangent = kernel.arithmetic([kernel.assume(_UNIT), image], sp.Eq(Tensor(_IMAGE), 0, evaluate=False))
+    lifted = [
+        *(_cancelled(kernel, 1, each, _Z) for each in (_W, OTHER)),
+        _cancelled(kernel, 1, _W, _FROM.applied(VALUE)),
+        _cancelled(kernel, 1, OTHER, _W),
+        *map(kernel.factors, _CARRIED),
+    ]
+    sphere = at_every_token(kernel, kernel.arithmetic(lifted, _equal(*_CARRIED)), _B, VectorLetter("w"), Z)
+    return kernel.conjunction(
+        kernel.settled(kernel.generalise(S, at_every_token(kernel, cancels, _A, _B, Z), INVERSE)),
+        at_every_token(kernel, kernel.discharge(_UNIT, tangent), _A, _B),
+        kernel.generalise(S, sphere, INVERSE),
     )
 
 
@@ -101,13 +107,9 @@ AB_R51 = register(
         systems=("causal-flow",),
         covers=Covers(replaced="the map sigma_y in place of the projection"),
         conditions=(Nonsingular(U),),
-        text="Let $W = U^{\\top}U$ and $\\sigma_y X = U^{-1}(I - Uyy^{\\top}U^{\\top})X$. Then "
-        "$\\sum_j\\alpha_{ij}\\,\\sigma_{y_i}(Uy_j) = \\sum_j\\alpha_{ij}\\bigl(y_j - "
-        "(y_i^{\\top}Wy_j)\\,y_i\\bigr)$, and $z_i = Uy_i \\in S^n$ follows (15) with weights $\\alpha_{ij}(t, "
-        "U^{-1}z)$: Theorem AB-T5.1 applies, in its corrected form.",
-        depends=("AB-E15", "AB-T5.1"),
-        derive=derive,
-        prose_from=("change of variables", "not a projection"),
+        claims=(Formula(CANCELS), Formula(TANGENT), Formula(SPHERE)),
+        depends=("AB-E15",),
+        proof=proof,
         printed=Printed(
             text="$\\sigma_y$ is a projection to the ellipsoid; the domain of attraction contains $\\{y_j \\neq "
             "-y_1\\}$.",

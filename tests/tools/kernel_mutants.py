@@ -120,6 +120,11 @@ STILL_TRUE |= {
     for system in SYSTEMS
 }
 
+STILL_TRUE |= {
+    "AB-R5.1: without Nonsingular(term=U)": "the claims are about every inverse S, and there may be none",
+    **{f"AB-R5.1: for {about}": "it is about matrices and vectors alone" for about in SYSTEMS},
+}
+
 _TURNED = {sp.Lt: sp.Le, sp.Le: sp.Lt, sp.Gt: sp.Ge, sp.Ge: sp.Gt, sp.Eq: sp.Le, sp.Ne: sp.Gt}
 _LETTERS = {k: ell, ell: k, p: q, q: p, n: n + 1, d: d + 1}
 #: A word, and words that say more or something else of the same fields.
