@@ -1,12 +1,12 @@
 """AB-S7: the settings of the paper's simulations, and which hypotheses they satisfy: decided exactly, on the printed numbers.
 
-The experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.
+P of 7.1 satisfies the hypotheses of AB-T3.2 and AB-X0, U of 7.3 those of AB-T6.1 and not those of AB-X2.  The other settings give no
+matrices, and the experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.
 Reference: Abella-Silvestre-Tabuada, Section 7.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -22,11 +22,15 @@ from eigentoken.proofs.properties.deterministic_data import (
 )
 from eigentoken.proofs.properties.flow_properties import potential_decreases_for
 from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Atom, Conjunction, Negation
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.observables_attention import ellipsoid_potential
-from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Computation, Derivation
 from eigentoken.theory.systems.catalogue import system
 
 #: Section 7.1, model (8).
@@ -35,77 +39,41 @@ P_71 = (("0.9432", "0.0587", "-0.1813"), ("0.0587", "0.8450", "-0.1013"), ("-0.1
 U_73 = (("-0.2590", "0.4965", "0.5609"), ("0.4965", "-0.7174", "-0.5003"), ("0.5609", "-0.5003", "-0.0247"))
 
 
-def _exact(rows: Any) -> sp.Matrix:
-    return sp.Matrix([[sp.Rational(entry) for entry in row] for row in rows])
+def _exact(rows: Any) -> sp.ImmutableMatrix:
+    return sp.ImmutableMatrix([[sp.Rational(entry) for entry in row] for row in rows])
 
 
-def gradient_setting() -> Verdict:
-    """P of 7.1 is symmetric and positive definite: leading minors in exact arithmetic."""
-    exact = _exact(P_71)
-    minors = [exact[:k, :k].det() for k in (1, 2, 3)]
-    if exact == exact.T and all(minor > 0 for minor in minors):
-        return holds(f"symmetric, and the leading minors are {', '.join(str(sp.N(m, 5)) for m in minors)} > 0 exactly")
-    return fails("P of 7.1 is not symmetric positive definite")
+SCORE, VALUE = _exact(P_71), _exact(U_73)
+#: Close to the top eigenvector of U: U minus half the form of it is negative definite, so that only one eigenvalue is positive.
+SIDE = sp.ImmutableMatrix([sp.Rational(29, 50), sp.Rational(-1, 10), sp.Rational(81, 100)])
 
 
-def _sign_changes(values: list[Any]) -> int:
-    kept = [value for value in values if value != 0]
-    return sum((a > 0) != (b > 0) for a, b in pairwise(kept))
+def _less(other: Any) -> sp.ImmutableMatrix:
+    """``U - X``, with its entries."""
+    return sp.ImmutableMatrix(VALUE - other)
 
 
-def causal_setting() -> Verdict:
-    """U of 7.3 is symmetric with a simple positive top eigenvalue, by Descartes' rule on exact characteristic polynomials."""
-    exact = _exact(U_73)
-    x = sp.Symbol("x")
-    polynomial = exact.charpoly(x).as_expr()
-    positive = _sign_changes(sp.Poly(polynomial, x).all_coeffs())
-    if exact == exact.T and positive == 1:
-        return holds(
-            "symmetric; its characteristic polynomial has one sign change, so exactly one eigenvalue is positive"
-        )
-    return fails("U of 7.3 does not have exactly one positive eigenvalue")
+_UNIT = sp.eye(3)
+#: 7.1: P is symmetric and positive definite.
+GRADIENT = (Atom(Symmetric(SCORE)), Atom(PositiveDefinite(SCORE)))
+#: 7.3: U is symmetric, its form is negative on the plane orthogonal to a vector, and not below 2/5: one eigenvalue is positive.
+CAUSAL = (
+    Atom(Symmetric(VALUE)),
+    Atom(NegativeDefinite(_less(SIDE * SIDE.T / 2))),
+    Negation(Atom(NegativeDefinite(_less(_UNIT * sp.Rational(2, 5))))),
+)
+#: AB-X2 does not apply to 7.3: the form is below 1/2, and somewhere not above -1.
+NOT_DOMINATED = (
+    Atom(NegativeDefinite(_less(_UNIT / 2))),
+    Negation(Atom(PositiveDefinite(_less(-_UNIT)))),
+)
 
 
-def dominance_fails() -> Verdict:
-    """AB-X2 does not apply to 7.3: one eigenvalue is below -1 and none is above 1/2, by Descartes' rule on shifted matrices."""
-    exact = _exact(U_73)
-    x = sp.Symbol("x")
-    shifted = sp.Poly((exact + sp.eye(3)).charpoly(x).as_expr().subs(x, -x), x)
-    below = _sign_changes(shifted.all_coeffs())
-    above = _sign_changes(sp.Poly((exact - sp.eye(3) / 2).charpoly(x).as_expr(), x).all_coeffs())
-    if below == 1 and above == 0:
-        return holds("one eigenvalue is below -1 and none above 1/2: the top one does not dominate in modulus")
-    return fails("the exact count of eigenvalues is different")
-
-
-def derive() -> Derivation:
-    """Which theorem covers which experiment."""
-    return Derivation(
-        (
-            Computation(
-                name="7.1",
-                says="The matrix $P$ of Section 7.1 satisfies the hypotheses of AB-T3.2 (and AB-X0 gives consensus for "
-                "almost every start).",
-                scope="the printed matrix",
-                run=gradient_setting,
-                formula="P = P^{\\top} \\succ 0",
-            ),
-            Computation(
-                name="7.3",
-                says="The matrix $U$ of Section 7.3 satisfies the hypotheses of AB-T6.1.",
-                scope="the printed matrix",
-                run=causal_setting,
-                formula="U = U^{\\top}, \\qquad \\lambda_1 > 0 > \\lambda_2 \\ge \\lambda_3",
-            ),
-            Computation(
-                name="7.3 is not dominated",
-                says="AB-X2 does not apply to it.",
-                scope="the printed matrix",
-                run=dominance_fails,
-                formula="\\lambda_3 < -1, \\qquad \\lambda_1 < \\tfrac12",
-            ),
-        )
-    )
+def proof(kernel: Kernel) -> Proved:
+    """Leading minors in exact arithmetic."""
+    claimed = (*GRADIENT, *CAUSAL, *NOT_DOMINATED)
+    words = (each.part if isinstance(each, Negation) else each for each in claimed)
+    return kernel.settled(kernel.conjunction(*map(kernel.exact_matrix, words)))
 
 
 def eigenvalue_examples() -> list[Any]:
@@ -139,16 +107,10 @@ AB_S7 = register(
         source=Source(ABELLA, "Section 7"),
         title="Settings of the simulations",
         systems=("ellipsoid-flow", "ellipsoid-multihead-flow", "causal-flow"),
-        text="7.1: model (8), ten tokens in $\\mathbb{R}^3$. 7.2: model (11) on $S^2$, two heads, $P_{\\eta}(t) = "
-        "D_{\\eta}(t)P'_{\\eta}$, $D_1 = 2\\operatorname{diag}(\\cos 10\\pi t, \\sin 10\\pi t, \\cos 6\\pi t)$, $D_2 "
-        "= 2\\operatorname{diag}(\\cos 6\\pi t, \\sin 6\\pi t, \\cos 4\\pi t)$, $v = e_1$, tokens in $H^+(v)$: "
-        "AB-T4.1 applies, and (13) tends to a positive number. 7.3: model (21), $P = D_1(t)P'$: AB-T6.1 applies. 7.4: "
-        "model (15), 50 tokens, $d = 500$, two heads: AB-T5.1 applies. 7.5: GPT-2 XL, tokens fed back; with periodic "
-        "or untied value matrices none of the theorems applies, and the reported collapse is evidence only, a claim "
-        "of the paper that is not reproduced here.",
-        depends=("AB-T3.2", "AB-X0", "AB-T4.1", "AB-T5.1", "AB-T6.1", "AB-X2"),
-        derive=derive,
-        prose_from=("7.1", "7.3", "7.3 is not dominated"),
+        covers=Covers(example="the printed matrices of Sections 7.1 and 7.3"),
+        claims=tuple(Formula(Conjunction(each)) for each in (GRADIENT, CAUSAL, NOT_DOMINATED)),
+        depends=("AB-T3.2", "AB-X0", "AB-T6.1", "AB-X2"),
+        proof=proof,
         property_tests=(potential_decreases_for(P_71),),
         vectors=(
             Vector(
