@@ -39,9 +39,7 @@ def _equal(left: Expression, right: Expression) -> sp.Eq:
 #: ``S`` is the inverse of U: ``S U w = w`` and ``U S w = w`` for all w.
 _W = vector("w")
 _SIDES = ((*BACK, *VALUE), (*VALUE, *BACK))
-INVERSE = Conjunction(
-    tuple(for_every(_equal(dot(_Z, _W, side), dot(_Z, _W)), VectorLetter("w"), Z) for side in _SIDES)
-)
+INVERSE = Conjunction(tuple(for_every(_equal(dot(_Z, _W, side), dot(_Z, _W)), VectorLetter("w"), Z) for side in _SIDES))
 #: ``S (I - U a a^T U^T) U b = b - (a^T W b) a``.
 _LEFT, _RIGHT = dot(_Z, (PUSHED - PRODUCT * MOVED).applied(BACK)), dot(_Z, OTHER - PRODUCT * TOKEN)
 CANCELS = ForAll(S, INVERSE, for_every(_equal(_LEFT, _RIGHT), _A, _B, Z))

@@ -20,7 +20,15 @@ from eigentoken.theory.calculus import Expression, Index, dot, substitute, vecto
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, Exists, ForAll, Implication, Proposition, proposition, relation_of
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+    relation_of,
+)
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges
