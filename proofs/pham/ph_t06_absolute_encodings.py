@@ -21,7 +21,6 @@ from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import (
-    TRUE,
     Exists,
     ForAll,
     Implication,
