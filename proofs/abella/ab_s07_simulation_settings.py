@@ -1,7 +1,7 @@
 """AB-S7: the settings of the paper's simulations, and which hypotheses they satisfy: decided exactly, on the printed numbers.
 
-P of 7.1 satisfies the hypotheses of AB-T3.2 and AB-X0, U of 7.3 those of AB-T6.1 and not those of AB-X2.  The other settings give no
-matrices, and the experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.
+P of 7.1 satisfies the hypotheses of AB-T3.2 and AB-X0, U of 7.3 those of AB-T6.1 and not those of AB-X2.  The other settings give
+no matrices, and the experiments with GPT-2 XL (Section 7.5) are claims of the paper; nothing here proves or reruns them.
 Reference: Abella-Silvestre-Tabuada, Section 7.
 """
 
