@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.theory.calculus import Index, Letter, dot, one, vector
+from eigentoken.theory.calculus import Index, Letter, delta, dot, exponential, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
@@ -601,6 +601,26 @@ def test_the_symmetry_of_a_sum_of_heads_is_not_that_of_a_head() -> None:
         structure.reduction(form, turned, heads, logic.assume(Symmetric(matrix("F"))))
     with pytest.raises(Refused, match="sum of the heads"):
         structure.reduction(form, turned, None, logic.assume(Symmetric(matrix("F"))))
+
+
+def test_terms_that_become_equal_are_added() -> None:
+    """``|x_i - x_j|^2 = 2 - 2 x_i^T x_j`` at i = j is ``0 = 2 - 2 |x_i|^2``: no term is lost, no factor, no exponential."""
+    i, j, b, z = Index("token", "i"), Index("token", "j"), Index("token", "b"), vector("z")
+    gap = vector("x", i) - vector("x", j)
+    apart = structure.reduction(dot(gap, gap), one() * 2 - dot(vector("x", i), vector("x", j)) * 2, system("oja-map"))
+    at_one = logic.instantiate(logic.generalise(j, apart), i)
+    assert at_one.proposition.word.relation.lhs == Tensor(one() * 0)
+    both = dot(vector("x", i), z) * dot(vector("x", j), z)
+    assert Tensor(both).put({j: i}) == Tensor(dot(vector("x", i), z) ** 2)
+    grown = exponential(dot(vector("x", i), z) - dot(vector("x", j), z))
+    assert Tensor(grown).put({j: i}) == Tensor(one())
+    c = sp.Symbol("c", real=True)
+    scaled = exponential(dot(z, z) * c) + exponential(dot(z, z))
+    assert Tensor(scaled).put({c: sp.Integer(1)}) == Tensor(exponential(dot(z, z)) * 2)
+    picked = delta(i, j) * dot(vector("x", j), vector("x", b)) * dot(vector("x", i), vector("x", b))
+    with pytest.raises(Refused, match="remain"):
+        structure.reduction(picked, delta(i, j) * dot(vector("x", j), vector("x", b)), None)
+    assert structure.reduction(picked, delta(i, j) * dot(vector("x", j), vector("x", b)) ** 2, None)
 
 
 def test_nothing_claimed_is_nothing_proved() -> None:

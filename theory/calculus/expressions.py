@@ -170,9 +170,9 @@ class Expression:
         return Expression(total)
 
     def at(self, *pairs: tuple[Index, Index]) -> Expression:
-        """The same expression with free indices replaced, all at once."""
+        """The same expression with free indices replaced, all at once; terms that become equal are added."""
         table = dict(pairs)
-        return Expression({_apart_then(monomial, table): value for monomial, value in self.terms.items()})
+        return thawed(tuple((map_indices(_apart(monomial), table), value) for monomial, value in self.terms.items()))
 
     def applied(self, letters: Letters) -> Expression:
         """The vector with a product of matrices applied from the left."""
@@ -208,12 +208,6 @@ class Expression:
         from eigentoken.theory.calculus.text import as_text
 
         return as_text(self)
-
-
-def _apart_then(monomial: Monomial, table: Mapping[Index, Index]) -> Monomial:
-    separate = _apart(monomial)
-    renamed: Monomial = map_indices(separate, table)
-    return renamed
 
 
 def _expression(value: Any) -> Expression:
@@ -315,8 +309,12 @@ def frozen(expression: Expression) -> Frozen:
 
 
 def thawed(terms: object) -> Expression:
-    """The expression of terms that :func:`frozen` gave."""
-    return Expression(dict(cast(Frozen, terms)))
+    """The expression of terms that :func:`frozen` gave; where letters or indices were replaced, equal ones are put together."""
+    total: dict[Monomial, sp.Expr] = {}
+    for monomial, value in cast(Frozen, terms):
+        whole = Monomial(monomial.bound, _merged(monomial.factors), monomial.arrow)
+        total[whole] = total.get(whole, sp.Integer(0)) + value
+    return Expression({monomial: value for monomial, value in total.items() if value != 0})
 
 
 #: The symbols of the papers: n tokens, dimension d, H heads, step size alpha.

@@ -121,8 +121,8 @@ def _step(monomial: Monomial, rules: Assumptions) -> Reduction | None:
 
 def _with(monomial: Monomial, remove: Any, *added: tuple[Any, int]) -> Monomial:
     """The monomial without one factor (all its powers) and with others."""
-    powers: dict[Any, int] = {each: power for each, power in monomial.factors if each != remove}
-    for each, power in added:
+    powers: dict[Any, int] = {}
+    for each, power in (*((each, power) for each, power in monomial.factors if each != remove), *added):
         powers[each] = powers.get(each, 0) + power
     return Monomial(monomial.bound, tuple((each, p) for each, p in powers.items() if p), monomial.arrow)
 
@@ -262,7 +262,7 @@ def _deltas(monomial: Monomial, rules: Assumptions) -> Reduction | None:
             first, second = each.first, each.second
             table = {second: first}
             rest = map_indices(_with(monomial, each), table)
-            return [(_joined(_with(rest, None, (each, 1))), sp.Integer(1))]
+            return [(_with(_joined(rest), None, (each, 1)), sp.Integer(1))]
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, Exp, Index, Letter, MaskEntry, Norm, SumExp
-from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, thawed
 from eigentoken.theory.calculus.normal_form import least_spelling
 
 __all__ = ["as_text"]
@@ -47,10 +47,10 @@ def _atom(atom: Any) -> str:
     if isinstance(atom, Dot):
         return "<" + "|".join([_base(atom.left), *map(_letter, atom.letters), _base(atom.right)]) + ">"
     if isinstance(atom, Exp):
-        return f"exp({as_text(Expression(dict(atom.exponent)))})"
+        return f"exp({as_text(thawed(atom.exponent))})"
     if isinstance(atom, SumExp):
         masks = "".join(_atom(mask) + " " for mask in atom.masks)
-        return f"(sum_{atom.bound.name} {masks}exp({as_text(Expression(dict(atom.exponent)))}))"
+        return f"(sum_{atom.bound.name} {masks}exp({as_text(thawed(atom.exponent))}))"
     if isinstance(atom, Delta):
         return f"delta_{atom.first.name}{atom.second.name}"
     if isinstance(atom, MaskEntry):
