@@ -180,7 +180,7 @@ def verify(
         lines += [Line("conclusion", name, verdict.answer.text, verdict.reason) for name, verdict in reached]
     if statement.proof is not None:
         lines += _kernel_lines(statement, second)
-        if statement.text and statement.derivation is None:
+        if statement.text:
             lines.append(
                 Line("conclusion", "text", "fails", "no claim carries the text: say it as a claim, or not at all")
             )

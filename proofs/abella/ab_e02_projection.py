@@ -183,13 +183,6 @@ AB_E2 = register(
         claims=(DEFINITE, RAYS, NORMALISED, NORM_OF_THE_STEP, CONSERVED),
         derive=derive_projection,
         proof=proof,
-        claims_from=(
-            ("on the ellipsoid",),
-            ("rays",),
-            ("on the ellipsoid",),
-            ("on the ellipsoid",),
-            ("on the ellipsoid",),
-        ),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3)",
@@ -213,7 +206,6 @@ AB_E3 = register(
         depends=("AB-E2",),
         derive=derive_differential,
         proof=differential_on_the_ellipsoid,
-        claims_from=(("on the ellipsoid",), ("tangency",)),
         vectors=(
             Vector(
                 "x = (1, 2, -1), W = diag(1, 2, 3), X = (1, 0, 1)",

@@ -215,7 +215,6 @@ AB_E4 = register(
         claims=(ROW_SUMS,),
         derive=derive_matrix_form,
         proof=row_sums,
-        claims_from=(("row sums", "order of the factors"),),
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
             wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
@@ -241,7 +240,6 @@ AB_E5 = register(
         depends=("AB-E2", "AB-E4"),
         derive=derive_matrix_form,
         proof=lambda kernel: kernel.conjunction(pushed(kernel), normalised(kernel), norm_of_the_step(kernel)),
-        claims_from=(("row sums", "order of the factors"),) * 3,
         printed=Printed(
             text="$D_{\\eta}$ to the left of the exponential; output matrices $W_{\\eta}$ for $1 \\le \\eta \\le "
             "\\ell$.",
@@ -264,7 +262,6 @@ AB_E6 = register(
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
         proof=proof,
-        claims_from=(("row sums of the system",), *((("componentwise",),) * 3)),
         vectors=(
             Vector(
                 "step 1/10, three tokens, two heads",

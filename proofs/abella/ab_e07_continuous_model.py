@@ -124,8 +124,6 @@ AB_E7 = register(
         depends=("AB-E3", "AB-E6"),
         derive=derive,
         proof=lambda kernel: kernel.conjunction(velocity(kernel), conserved(kernel)),
-        claims_from=(("the two registered systems",), ("off the ellipsoid",)),
-        prose_from=("the two registered systems", "second order error", "off the ellipsoid"),
         vectors=(
             Vector(
                 "weights of token 1, head 1",

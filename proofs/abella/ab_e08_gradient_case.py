@@ -227,8 +227,6 @@ AB_E8 = register(
         depends=("AB-E7",),
         derive=derive_flow,
         proof=flow,
-        claims_from=(("special case", "smooth field"), ("stays on the ellipsoid",)),
-        prose_from=("special case", "smooth field", "manifold"),
         vectors=(
             Vector(
                 "field of token 1, P = det_spd(3)",
@@ -251,7 +249,6 @@ AB_E9 = register(
         claims=(SYMMETRIC, POSITIVE),
         derive=derive_metric,
         proof=metric,
-        claims_from=(("positive definite",), ("positive definite",)),
         property_tests=(metric_is_positive,),
     )
 )
@@ -267,7 +264,6 @@ AB_E10 = register(
         claims=(DIFFERENTIAL,),
         derive=derive_potential,
         proof=differential,
-        claims_from=(("differential",),),
         vectors=(Vector("V_P at the data of AB-T3.1", potential_example, ("-11.037455826366",)),),
         property_tests=(gradient_identity,),
     )

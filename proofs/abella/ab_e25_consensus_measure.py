@@ -138,7 +138,6 @@ AB_E25 = register(
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
         proof=proof,
-        claims_from=(("nonnegative",), ("nonnegative",)),
         printed=Printed(
             text="$E(y) = 1 - \\frac1{\\ell}\\sum_i \\frac{|y_1^{\\top}y_i|}{|y_1|\\,|y_i|}$, zero only at consensus.",
             wrong="With the absolute value an antipodal pair gives zero, too; the signed cosine is meant.",

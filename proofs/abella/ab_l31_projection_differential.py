@@ -144,7 +144,6 @@ AB_L31 = register(
         claims=(IMAGE, KEPT, ORTHOGONAL),
         derive=derive,
         proof=projection,
-        claims_from=(("image is tangent",), ("tangent vectors are fixed",), ("residual is orthogonal",)),
         property_tests=(projection_on_instances,),
     )
 )

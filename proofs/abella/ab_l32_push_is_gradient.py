@@ -97,7 +97,6 @@ AB_L32 = register(
         claims=(GRADIENT,),
         derive=derive,
         proof=gradient,
-        claims_from=(("gradient",),),
         variants=(
             Variant(
                 "Symmetric(P)",

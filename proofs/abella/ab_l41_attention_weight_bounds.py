@@ -169,12 +169,6 @@ AB_L41 = register(
         facts=("the metric is symmetric and positive definite",),
         derive=derive,
         proof=weight_bounds,
-        claims_from=(
-            ("sharp lower bound",),
-            ("sharp upper bound",),
-            ("printed lower bound",),
-            ("printed upper bound",),
-        ),
         vectors=(
             Vector(
                 "b, c_1, c_2 and the sharp bounds for |det_matrix(3)|, K = 1, 4 tokens, d = 3",

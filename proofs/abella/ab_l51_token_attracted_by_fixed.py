@@ -239,8 +239,6 @@ AB_E15 = register(
         depends=("AB-E7",),
         derive=derive_model,
         proof=causal_model,
-        claims_from=(("triangular",), ("triangular",)),
-        prose_from=("first token", "triangular"),
         vectors=(
             Vector(
                 "causal field, row 2, data of AB-E6",

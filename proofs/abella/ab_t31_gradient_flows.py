@@ -185,7 +185,6 @@ AB_T31 = register(
         depends=("AB-L3.1", "AB-L3.2", "AB-E8"),
         derive=derive,
         proof=proof,
-        claims_from=(("gradient on the ellipsoid",), ("sign",)),
         vectors=(Vector("|Y_P|_g^2 at the data of AB-E8", rate_example, ("0.618703674475619",)),),
     )
 )

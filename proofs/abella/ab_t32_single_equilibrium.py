@@ -228,7 +228,6 @@ AB_L33 = register(
         depends=("AB-T3.1", "AB-E8"),
         derive=derive_lasalle,
         proof=convergence,
-        claims_from=(("the set of equilibria",),),
         property_tests=(potential_decreases,),
     )
 )
@@ -245,7 +244,6 @@ AB_T32 = register(
         depends=("AB-L3.3", "AB-T3.1", "AB-E8"),
         derive=derive_convergence,
         proof=convergence,
-        claims_from=(("the limit is an equilibrium",),),
         printed=Printed(
             text="The proof rests on $|V_P| \\le \\lambda\\,|{\\operatorname{grad} V_P}|$ for some $\\lambda > 0$.",
             wrong="This is false at every equilibrium, where the right side is zero and $V_P < 0$. What analyticity "

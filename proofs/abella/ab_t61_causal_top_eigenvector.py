@@ -50,7 +50,7 @@ from eigentoken.theory.language.terms import Eigenvalue, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Printed, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.catalogue import system
@@ -475,10 +475,15 @@ AB_T61 = register(
                 nonsymmetric_fails,
             ),
         ),
-        notes="Beyond the statement, and not proved here: $\\lambda = 0$ simple still works, since then $\\dot b_i "
-        "\\propto b_i$; a multiple top eigenvalue works with $v = \\Pi_{\\lambda}y_1(0)/|\\Pi_{\\lambda}y_1(0)|$ and "
-        "$v^{\\top}y_i(0) > 0$; several heads with symmetric $U_{\\eta}$, a common top eigenvector and "
-        "$\\lambda_{\\eta} > 0$ simple work by the same proof.",
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                "Beyond the statement, and not proved here: $\\lambda = 0$ simple still works, since then $\\dot b_i "
+                "\\propto b_i$; a multiple top eigenvalue works with $v = \\Pi_{\\lambda}y_1(0)/|\\Pi_{\\lambda}y_1(0)|$ and "
+                "$v^{\\top}y_i(0) > 0$; several heads with symmetric $U_{\\eta}$, a common top eigenvector and "
+                "$\\lambda_{\\eta} > 0$ simple work by the same proof.",
+            ),
+        ),
         property_tests=(zero_top_keeps_signs,),
     )
 )

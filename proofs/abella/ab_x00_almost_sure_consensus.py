@@ -52,7 +52,16 @@ from eigentoken.theory.language.places import ConsensusSet
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Vector,
+)
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 P = matrix("P")
@@ -453,7 +462,7 @@ AB_X0 = register(
         "every start reaches consensus. The consensus \\emph{set} is asymptotically stable; its points are not, since "
         "they form a manifold. ($d \\ge 3$ by the average below; on the circle by a cited theorem on the critical "
         "points.)",
-        notes="The case $W = I$, $P \\neq I$ is open here.",
+        notes=(Remark(RemarkKind.OPEN, "The case $W = I$, $P \\neq I$ is open here."),),
         depends=("AB-T3.1", "AB-T3.2", "AB-E8", "AB-E9", "AB-X1"),
         facts=("the direction is uniform on the unit sphere",),
         derive=derive,

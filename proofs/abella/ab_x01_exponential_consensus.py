@@ -367,15 +367,6 @@ AB_X1 = register(
         ),
         derive=derive,
         proof=proof,
-        claims_from=(
-            ("central projection",),
-            ("lowest height",),
-            ("heights stay",),
-            ("nested hulls",),
-            ("slope of the spread",),
-            ("limit of the tokens",),
-        ),
-        prose_from=("causal decay", "discrete version"),
         vectors=(
             Vector(
                 "min h(0), diam w(0), kappa, slopes of the heights",

@@ -437,8 +437,6 @@ AB_X2 = register(
         ),
         derive=derive,
         proof=proof,
-        claims_from=(("the half space is kept",), ("limit of the tokens",)),
-        prose_from=("causal attention",),
         vectors=(
             Vector(
                 "threshold angle for U = diag(1, -5), P = -I",

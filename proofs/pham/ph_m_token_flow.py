@@ -35,7 +35,7 @@ from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 from eigentoken.theory.systems.catalogue import system
 
@@ -229,11 +229,17 @@ PH_M = register(
         claims=CLAIMS,
         proof=proof,
         derive=derive,
-        claims_from=(("rows and columns",), ("key identity",), ("bound of the norms",), ("consensus",), ("rest",)),
-        prose_from=("gradient", "global existence"),
-        notes="No normalisation, no feed-forward; a factor $1/\\sqrt{d_k}$ is absorbed in $W$, and $B = V^{\\top}$ for the "
-        "row convention. The statements of this chapter are derived here; the paper's own texts were not at hand, and may "
-        "differ in wording and strength.",
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"A factor $1/\sqrt{d_k}$ is absorbed in $W$, and $B = V^{\top}$ for the row convention.",
+            ),
+            Remark(
+                RemarkKind.SOURCE,
+                "The statements of this chapter are derived here; the paper's own texts were not at hand, and may "
+                "differ in wording and strength.",
+            ),
+        ),
         vectors=(Vector("velocity of token 1", field_example, ("-0.181401274760940", "0.120096620803755")),),
         property_tests=(key_identity,),
     )

@@ -430,7 +430,6 @@ PH_T1 = register(
         proof=proof,
         depends=("PH-M",),
         derive=derive,
-        claims_from=(("monotone",), ("equality",), ("strictness",), ("unbounded",), ("any A",)),
         variants=(
             Variant(
                 "Symmetric(A)",
@@ -462,7 +461,6 @@ PH_C1 = register(
         proof=spreads,
         depends=("PH-T1",),
         derive=derive_growth,
-        claims_from=(("growth",), ("two tokens",), ("growth",)),
         vectors=(
             Vector(
                 "eigenvalues of sym B, rate of the squared distance",

@@ -41,6 +41,8 @@ from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,
     Printed,
+    Remark,
+    RemarkKind,
     Source,
     SourceKind,
     Statement,
@@ -384,19 +386,17 @@ PH_T2 = register(
         depends=("PH-M", "PH-T1"),
         facts=("(-A) is symmetric", "sym W is symmetric"),
         derive=derive,
-        claims_from=(("sign",), ("equality",), ("the limit",)),
-        prose_from=(
-            "algebraic decay of a pair",
-            "the mean is pushed",
-            "necessity, indefinite W",
-            "necessity, negative W",
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Unless all tokens coincide, the deviations decay exactly like $t^{-1/2}$; the mean is $O(t^{-5/2})$ "
+                r"and for $L \ge 3$ in general of that order, not exponentially small (on the line it follows "
+                r"$-\tfrac12w^2\kappa_2\kappa_3$ with the central moments of the tokens, see the vectors), while for "
+                r"$L = 2$ it decays exponentially. Nor is the extension to several heads with one symmetric $A \prec "
+                r"0$, $W_{\eta} = AB_{\eta}$ and $\operatorname{sym} W_{\eta} \succ 0$ proved here; the system of the "
+                r"statement has one head.",
+            ),
         ),
-        notes="Not proved here: unless all tokens coincide, the deviations decay exactly like $t^{-1/2}$; the mean is "
-        "$O(t^{-5/2})$ and for $L \\ge 3$ in general of that order, not exponentially small (on the line it follows "
-        "$-\\tfrac12w^2\\kappa_2\\kappa_3$ with the central moments of the tokens, see the vectors), while for $L = "
-        "2$ it decays exponentially. Nor is the extension to several heads with one symmetric $A \\prec 0$, "
-        "$W_{\\eta} = AB_{\\eta}$ and $\\operatorname{sym} W_{\\eta} \\succ 0$ proved here; the system of the "
-        "statement has one head.",
         printed=Printed(
             text="In the summary at hand: when $A_{\\mathrm{sym}} \\prec 0$ and $W_{\\mathrm{sym}} \\succ 0$, all "
             "tokens converge to zero.",
@@ -473,8 +473,6 @@ PH_C2 = register(
         proof=grows,
         depends=("PH-M",),
         derive=derive_rotation,
-        claims_from=(("the matrices",), ("the matrices",), ("growth",)),
-        prose_from=("the norm",),
         vectors=(
             Vector(
                 "imaginary part of an eigenvalue of B, growth factor at t = 10",
@@ -497,7 +495,6 @@ PH_C4 = register(
         proof=conserves,
         depends=("PH-M",),
         derive=derive_singular,
-        claims_from=(("conservation",), ("W = AB forces B invertible",)),
         property_tests=(conserved_height,),
     )
 )

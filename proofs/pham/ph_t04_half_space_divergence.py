@@ -179,7 +179,6 @@ PH_T4 = register(
         proof=proof,
         depends=("PH-M",),
         derive=derive,
-        claims_from=(("divergence",), ("divergence",), ("upper bound",), ("lower bound",)),
         variants=(
             Variant(
                 "InHemisphere(B, left=True)",

@@ -192,13 +192,6 @@ PH_T5 = register(
         depends=("PH-M",),
         facts=("A is symmetric", "(-A) is symmetric", "sym W is positive definite"),
         derive=derive,
-        claims_from=(
-            ("inertia",),
-            ("inertia for negative scores",),
-            ("inertia",),
-            ("inertia",),
-            ("inertia for negative scores",),
-        ),
         vectors=(
             Vector(
                 "real parts of the spectrum of B",

@@ -427,21 +427,6 @@ PH_T7 = register(
         proof=proof,
         depends=("PH-M", "PH-T2", "PH-T4"),
         derive=derive_rotary,
-        claims_from=(
-            *(("(b) rings in the registered system",),) * 4,
-            ("(c) the exact example",),
-            ("(c) divergence",),
-            ("(c) three cases",),
-            ("(c) only then",),
-            ("(d) not forced",),
-        ),
-        prose_from=(
-            "(a) plain heights",
-            "(a) half spaces",
-            "(a) no second order",
-            "(c) in terms of a",
-            "(c) at a = 2",
-        ),
         printed=Printed(
             text="In the summary at hand: rotary encoding forces the system into a divergence regime.",
             wrong="It inhibits the sufficient condition for convergence, and can destroy convergence; it does not "

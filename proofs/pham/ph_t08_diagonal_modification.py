@@ -131,8 +131,6 @@ PH_T8 = register(
         proof=proof,
         depends=("PH-M", "PH-T7"),
         derive=derive_diagonal,
-        claims_from=(("the form of A",), ("V = -I",), ("direction",)),
-        prose_from=("turned into contraction",),
         printed=Printed(
             text="In the summary at hand: adding $\\lambda I$ with a negative scalar $\\lambda$ enforces divergence. "
             "In the published code: $+\\operatorname{softplus}(\\cdot) > 0$ is added.",

@@ -20,7 +20,7 @@ from eigentoken.proofs.steps.textbook import SYLVESTER
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Inequality
 
 
@@ -171,13 +171,16 @@ PH_T9 = register(
         proof=proof,
         depends=("PH-M", "PH-T2"),
         derive=derive,
-        claims_from=(("inertia",), ("pivots",), ("linear layers",), ("swapped value matrix",)),
-        prose_from=("signs",),
-        notes="Why these two ways: on a static reading of the authors' public repository (not run here, and not part "
-        "of any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
-        "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
-        "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of "
-        "the paper is compared here: the paper was not at hand.",
+        notes=(
+            Remark(
+                RemarkKind.SOURCE,
+                "Why these two ways: on a static reading of the authors' public repository (not run here, and not part "
+                "of any proof) $W = S_W + (T_W - T_W^{\\top})$ and $A = S_A + (T_A - T_A^{\\top})$, so that $A$ has a free "
+                "antisymmetric part and need not satisfy the hypothesis $A = A^{\\top}$ of PH-T2; weights are used as linear "
+                "layers; one script stores $(W^{-1}A)^{\\top}$; definiteness is imposed on the sum over heads. No sentence of "
+                "the paper is compared here: the paper was not at hand.",
+            ),
+        ),
         variants=(
             Variant(
                 "Q orthogonal", "the symmetric part of $Q^{\\top}K$ is indefinite", linear_layers_lose_definiteness

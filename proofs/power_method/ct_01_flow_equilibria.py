@@ -138,18 +138,8 @@ CT_1 = register(
         systems=("oja-flow", "attention-flow"),
         conditions=(Symmetric(V),),
         claims=(Equilibrium(ConsensusAt(V, k)), Equilibrium(BipartiteAt(V, k))),
-        text=(
-            r"The flows are $\dot x_i = P_iV\bar x$ (Oja) and $\dot x_i = P_iV\sum_ja_{ij}x_j$ (attention), and the "
-            r"maps are $f = x + \alpha\dot x + O(\alpha^2)$. A state is an equilibrium iff $P_iu_i = 0$ for all $i$, "
-            r"without a positivity condition: consensus and bipartite states on $\pm v_k$; polygonal states ($\bar x "
-            r"= 0$, resp. $\sum_ja_{ij}x_j = 0$); for attention also clustering, $u_i = c_ix_i$. Antipodal states "
-            r"$\pm w$ off the eigenvectors are equilibria iff $p = q$ (Oja), iff $p = q$ and $w^{\top}Mw = 0$ "
-            r"(attention)."
-        ),
         derive=derive,
         proof=proof,
-        claims_from=(("consensus",), ("two groups, Oja", "two groups, attention")),
-        prose_from=("flow", "first order", "off the eigenvectors"),
         variants=(
             Variant(
                 "p = q",

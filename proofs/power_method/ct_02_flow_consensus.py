@@ -146,17 +146,8 @@ CT_2 = register(
             SPECTRUM,
             Iff(Stable(ConsensusAt(V, 1)), SIMPLE_POSITIVE),
         ),
-        text=(
-            r"At consensus on $v_k$ the spectrum is $\lambda_\ell - \lambda_k$, $\ell \neq k$, and $-\lambda_k$, "
-            r"$(n-1)(d-1)$ times, for the Oja flow, the attention flow and the multi-head flow with $F = \sum_hF_h$. "
-            r"For $n \geq 2$ it is linearly asymptotically stable iff $k = 1$ and $\lambda_1 > 0$ is simple; for "
-            r"non-symmetric $F$ iff $\lambda_k > 0$ and $\operatorname{Re}\lambda_\ell < \lambda_k$ for all $\ell "
-            r"\neq k$. Real-part dominance is the right notion for the flow, not for the map (PM-N1)."
-        ),
         derive=derive,
         proof=proof,
-        claims_from=(("blocks", "count"), ("stable",)),
-        prose_from=("others",),
         variants=(
             Variant(
                 "lambda_1 > 0",

@@ -140,17 +140,9 @@ CT_3 = register(
             When(UNBALANCED, Unstable(BipartiteAt(V, k))),
             When(BALANCED, Unstable(BipartiteAt(V, k))),
         ),
-        text=(
-            r"For each $\ell \neq k$: $-\lambda_k\delta$ ($p-1$ times), $\lambda_k\delta$ ($q-1$ times), and a block "
-            r"with trace $\lambda_\ell$ and determinant $\delta^2\lambda_k(\lambda_\ell - \lambda_k)$; all are real. "
-            r"Linearly unstable for $p \neq q$. For $p = q$ the spectrum is $0$, $(n-1)(d-1)$ times, and "
-            r"$\lambda_\ell$: linearly unstable if $k \neq 1$ or $\lambda_2 > 0$; for $k = 1$ and $\lambda_2 < 0$ the "
-            r"linearisation is silent."
-        ),
         depends=("PM-A1", "CT-1"),
         derive=derive,
         proof=proof,
-        claims_from=(("count", "trace", "determinant"), ("k = 1", "k > 1"), ("p = q",)),
         vectors=(
             Vector(
                 "V = diag(1, -1/2), n = 2, k = 1",

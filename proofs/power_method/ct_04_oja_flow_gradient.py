@@ -180,16 +180,9 @@ CT_4 = register(
         systems=("oja-flow",),
         conditions=(Symmetric(V),),
         claims=(Decreases(oja_potential, strict=True),),
-        text=(
-            r"The Oja flow is the gradient descent $\dot x_i = -n\operatorname{grad}_iW$ of $nW$, $W = -\frac12\bar "
-            r"x^{\top}V\bar x$, and $\dot W = -\frac1n\sum_i\lVert P_iV\bar x\rVert^2$. At polygonal points the "
-            r"spectrum is $\operatorname{spec}(\bar PV)$ and $0$."
-        ),
         depends=("CT-1", "PM-L6"),
         derive=derive,
         proof=proof,
-        claims_from=(("decay",),),
-        prose_from=("gradient", "spectrum", "collinear: together", "collinear: against"),
         vectors=(Vector("triangle, V = diag(1, -1/2)", lambda: multipliers(TRIANGLE), decimals("-1/4", "0", "1/2")),),
         variants=(
             Variant(

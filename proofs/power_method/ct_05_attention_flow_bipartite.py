@@ -98,19 +98,9 @@ CT_5 = register(
         systems=("attention-flow",),
         conditions=(Symmetric(V),),
         claims=(SPECTRUM,),
-        text=(
-            r"Let $s = v_k^{\top}Mv_k$, $t = \frac12\ln(p/q)$, $b_1 = \tanh(s + t)$, $b_2 = \tanh(s - t)$ and $\bar b "
-            r"= \frac12(b_1 + b_2)$. For each $\ell \neq k$: $-\lambda_kb_1$ ($p-1$ times), $-\lambda_kb_2$ ($q-1$ "
-            r"times), and the block $\lambda_\ell\big(\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2\\ (1-b_2)/2 & "
-            r"(1+b_2)/2\end{smallmatrix}\big) - \lambda_k\operatorname{diag}(b_1, b_2)$ with trace $\lambda_\ell(1 + "
-            r"\bar b) - 2\lambda_k\bar b$ and determinant $(\lambda_k - \lambda_\ell)(\lambda_kb_1b_2 - "
-            r"\lambda_\ell\bar b)$. The spectrum is real."
-        ),
         depends=("CT-1", "PM-L9"),
         derive=derive,
         proof=proof,
-        claims_from=(("count", "trace", "determinant"),),
-        prose_from=("real",),
         vectors=(
             Vector(
                 "V = diag(1, 1/2), e^s = 3, n = 2",

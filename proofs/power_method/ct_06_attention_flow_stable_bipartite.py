@@ -174,44 +174,9 @@ CT_6 = register(
             Iff(Stable(BipartiteAt(V, d)), CRITERION_LAST),
             When(BETWEEN, Unstable(BipartiteAt(V, k))),
         ),
-        text=(
-            r"The criterion for \emph{linear} asymptotic stability (all eigenvalues with negative real part) is "
-            r"exactly that of PM-N3, $k = 1$ or $k = d$. For $\alpha\lVert V\rVert < 1$ the map and the flow have the "
-            r"same linearly stable bipartite points. The only alternative to the principal eigenvector is the most "
-            r"negative eigenvalue, with $|\lambda_d| > \lambda_1$ and $s < 0$. On the boundary, $\lambda_2 = "
-            r"\lambda_1h$, an eigenvalue is 0 and in general nothing is decided here; for $p = q = 1$ the states "
-            r"$(\pm\cos\theta, \sin\theta)$ move by $\dot\theta = \sin\theta\cos\theta\,(\lambda_2 - "
-            r"\lambda_1\tanh(s\cos^2\theta))$ if $v_2^{\top}Mv_2 = v_1^{\top}Mv_2 = v_2^{\top}Mv_1 = 0$, and leave."
-        ),
         depends=("CT-5", "PM-N3"),
         derive=derive,
         proof=proof,
-        claims_from=(
-            (
-                "definite",
-                "k = 1, necessary",
-                "k = 1, sufficient",
-                "s > t implied",
-                "sign of s",
-                "sign of s, converse",
-                "second side",
-                "second side, converse",
-                "harmonic mean",
-                "imbalance",
-            ),
-            (
-                "definite",
-                "k > 1, repeated",
-                "k = d, necessary",
-                "k = d, sufficient",
-                "both negative",
-                "both negative, converse",
-                "harmonic mean",
-                "imbalance",
-            ),
-            ("k > 1, direction v_1", "k > 1, other directions"),
-        ),
-        prose_from=("balanced", "mirror states", "they leave"),
         vectors=(Vector("angular velocity on the boundary at 0.1", boundary_speed, ("0.000408991737097312",)),),
         variants=(
             Variant(

@@ -14,7 +14,7 @@ from eigentoken.proofs.properties.point_checks import rotating_consensus
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.textbook_maps import NORMALLY_HYPERBOLIC_CIRCLE
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
 
 A, B, R = sp.Symbol("a", real=True), sp.Symbol("b", real=True), sp.Symbol("r", positive=True)
@@ -141,8 +141,13 @@ PM_C2 = register(
         derive=derive,
         prose_from=("attraction",),
         vectors=(Vector("angle per layer", rotation, ("0.432407775571",)),),
-        notes="That consensus perturbations across the plane are multiplied by at most a constant times "
-        "$(\\rho/\\sigma)^T$ is said in words.",
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                "That consensus perturbations across the plane are multiplied by at most a constant times "
+                "$(\\rho/\\sigma)^T$ is said in words.",
+            ),
+        ),
         property_tests=(OnInstances(rotating_consensus),),
     )
 )

@@ -23,7 +23,7 @@ from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 
 ONE_EACH_TOGETHER = [(1, 1, "xi"), (1, -1, "xi")]
@@ -283,11 +283,15 @@ PM_CX1 = register(
             ),
         ),
         notes=(
-            r"Not proved here: for this flow the share of the starts that end antipodal is "
-            r"$\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - \frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)"
-            r"\mathrm d\Theta$, $\varphi_{\max} = \kappa^\kappa(1-\kappa)^{1-\kappa}$, by reading off the region above "
-            r"the separatrix through $(\Theta, \Delta) = (\arcsin\sqrt\kappa, \pi)$: 12.7\% for $\lambda_2 = "
-            r"-\frac12\lambda_1$. The share of the map depends on the step and is another number."
+            Remark(
+                RemarkKind.OPEN,
+                r"For this flow the share of the starts that end antipodal is "
+                r"$\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - "
+                r"\frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)\mathrm d\Theta$, $\varphi_{\max} = "
+                r"\kappa^\kappa(1-\kappa)^{1-\kappa}$, by reading off the region above the separatrix through "
+                r"$(\Theta, \Delta) = (\arcsin\sqrt\kappa, \pi)$: 12.7\% for $\lambda_2 = -\frac12\lambda_1$. The "
+                r"share of the map depends on the step and is another number.",
+            ),
         ),
     )
 )

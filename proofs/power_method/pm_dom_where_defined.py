@@ -113,15 +113,8 @@ PM_DOM = register(
         title="Where the maps are defined",
         systems=("oja-map", "attention-map"),
         claims=(When(Relation(SHORT_STEP), Formula(long_enough().right)),),
-        text=(
-            r"The maps are undefined where some $y_i = 0$: at consensus at $v_k$ with $1 + \alpha\lambda_k = 0$, at "
-            r"bipartite points of the Oja map with $\alpha|\lambda_k\delta| = 1$, of the attention map with $1 + "
-            r"\alpha\lambda_kb_i = 0$."
-        ),
         derive=derive,
         proof=proof,
-        claims_from=(("lower bound",),),
-        prose_from=("consensus", "bipartite, Oja", "bipartite, attention"),
         variants=(Variant("alpha |V| < 1", "V = diag(1, -1), alpha = 1: y = 0 at consensus on e_2", degenerate),),
         property_tests=(OnInstances(domain),),
     )

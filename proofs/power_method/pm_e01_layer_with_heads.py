@@ -11,7 +11,7 @@ from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 
 def layer_step() -> Expression:
@@ -37,9 +37,15 @@ PM_E1 = register(
         claims=(same_vectors(RAW, layer_step(), TOKEN),),
         proof=proof,
         notes=(
-            r"Notation: $F_h = U_hV_h$ and $M_h = Q_h^{\top}K_h/\sqrt{d_h}$; in the row notation of machine learning $V_h "
-            r"= W_V^{h\top}$, $Q_h = W_Q^{h\top}$, $K_h = W_K^{h\top}$ and $[U_1 \cdots U_H] = W_O^{\top}$. The "
-            r"paper's eq. (1) has $\alpha = 1$ and the layer norm in place of the $\ell_2$ norm."
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$F_h = U_hV_h$ and $M_h = Q_h^{\top}K_h/\sqrt{d_h}$; in the row notation of machine learning $V_h "
+                r"= W_V^{h\top}$, $Q_h = W_Q^{h\top}$, $K_h = W_K^{h\top}$ and $[U_1 \cdots U_H] = W_O^{\top}$.",
+            ),
+            Remark(
+                RemarkKind.SOURCE,
+                r"The paper's eq. (1) has $\alpha = 1$ and the layer norm in place of the $\ell_2$ norm.",
+            ),
         ),
         property_tests=(OnInstances(layer),),
     )

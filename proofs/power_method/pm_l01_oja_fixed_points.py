@@ -170,23 +170,9 @@ PM_L1 = register(
         systems=("oja-map",),
         conditions=ASSUMPTION_1,
         claims=CLAIMS,
-        text=(
-            r"The fixed points are: consensus $x_i = \pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite consensus "
-            r"$x_i = \sigma_i v_k$, $p \neq q$, with $\alpha|\lambda_k\delta| < 1$, $\delta = (p-q)/n$; and all "
-            r"states with $\bar x = 0$ (polygonal), which contain every antipodal half/half state $x_i = \pm w$, "
-            r"whatever the direction $w$. For singular $V$ the last class is $V\bar x = 0$. The positivity conditions "
-            r"are automatic for $\alpha\lVert V\rVert < 1$."
-        ),
         depends=("PM-A1",),
         derive=derive,
         proof=proof,
-        claims_from=(
-            ("fixed: sufficient", "consensus push"),
-            ("two groups", "both sides", "both sides, converse"),
-            ("two groups",),
-            ("fixed: necessary", "fixed: sufficient"),
-        ),
-        prose_from=("no others",),
         printed=Printed(
             text=(
                 r"The equilibria are consensus and bipartite consensus on any eigenvector $v_k$, $2^n$ of them for "

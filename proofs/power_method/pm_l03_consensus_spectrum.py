@@ -160,20 +160,8 @@ PM_L3 = register(
         systems=("oja-map",),
         conditions=(Symmetric(V), Relation(n >= 2), Relation(sp.Ne(1 + alpha * lam(V, k), 0))),
         claims=(When(FIXED, SPECTRUM),),
-        text=(
-            r"With $m = 1 + \alpha\lambda_k \neq 0$ the Jacobian at $x_i = v_k$ has the blocks "
-            r"$J_{ij} = \frac{1}{|m|} P_{v_k}\big(\delta_{ij} I + \frac{\alpha}{n} V\big)$. Its intrinsic "
-            r"eigenvalues are "
-            r"$(1 + \alpha\lambda_\ell)/|m|$ for each $\ell \neq k$, with eigenvector $\mathbf 1 \otimes v_\ell$, "
-            r"and $1/|m|$ "
-            r"with multiplicity $(n-1)(d-1)$. For $m < 0$ the state is no fixed point but a 2-cycle (PM-N4), and "
-            r"the moduli "
-            r"are its multipliers per step. The $n$ extrinsic eigenvalues are treated in PM-R2."
-        ),
         derive=derive,
         proof=proof,
-        claims_from=(("common", "zero sum", "count", "second route"),),
-        prose_from=("blocks", "blocks, negative m", "common, negative m", "zero sum, negative m"),
         printed=Printed(
             text=(
                 r"The first (extrinsic) class of eigenvalues depends on the sign of $1 + \alpha\lambda_k$: one "

@@ -174,17 +174,8 @@ PM_L4 = register(
         ),
         claims=CLAIMS,
         proof=proof,
-        text=(
-            r"(a) Consensus at $v_1$ is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$: always if "
-            r"$\lambda_d \geq -\lambda_1$, otherwise iff "
-            r"$\alpha < 2/(|\lambda_d| - \lambda_1)$; at equality a multiplier is $-1$. (b) A consensus fixed "
-            r"point at $v_k$, $\lambda_k < \lambda_1$, is linearly unstable "
-            r"for every $\alpha > 0$."
-        ),
         depends=("PM-L3",),
         derive=derive,
-        claims_from=(("threshold needed",), ("other points",)),
-        prose_from=("flip",),
         printed=Printed(
             text=r"Consensus on a non-principal eigenvector is unstable for $\alpha$ below the threshold, also "
             r"when $1 + \alpha\lambda_k < 0$.",

@@ -339,27 +339,9 @@ PM_L5 = register(
             When(UNBALANCED, Unstable(BipartiteAt(V, k))),
             When(BALANCED, Unstable(BipartiteAt(V, k))),
         ),
-        text=(
-            r"Let $m_\pm = 1 \pm \alpha\lambda_k\delta > 0$. For each $\ell \neq k$ the multipliers are $1/m_+$ "
-            r"($p-1$ times), "
-            r"$1/m_-$ ($q-1$ times) and the two real eigenvalues of a block with determinant "
-            r"$\frac{1+\alpha\lambda_\ell}{m_+m_-}$ whose characteristic polynomial at 1 is "
-            r"$\frac{\alpha^2\delta^2\lambda_k(\lambda_\ell-\lambda_k)}{m_+m_-}$. For $p \neq q$ the point is "
-            r"linearly unstable for every "
-            r"$k$, $p$, $q$ and every $\alpha$ for which it is fixed. For $p = q$ the multipliers are $1$, "
-            r"$(n-1)(d-1)$ times, and $1 + \alpha\lambda_\ell$, $\ell \neq k$. One of them has modulus above 1 iff $k "
-            r"\neq 1$, or $\lambda_2 > 0$, or $\alpha|\lambda_d| > 2$. The spectral radius is 1 and the linearisation is "
-            r"silent exactly if $k = 1$, $\lambda_2 < 0$ and $\alpha|\lambda_d| \leq 2$ (PM-L6, PM-CX1)."
-        ),
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
         proof=proof,
-        claims_from=(
-            ("count", "determinant", "value at one", "second route"),
-            ("that point is above 1",),
-            ("p = q: above 1", "p = q: below -1"),
-        ),
-        prose_from=("p = q: silent",),
         printed=Printed(
             text=r"All bipartite consensus equilibria of the Oja map, also those aligned with $v_1$, are unstable.",
             wrong=(

@@ -38,7 +38,17 @@ from eigentoken.theory.language.claims import Unstable, When
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+    Vector,
+)
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 TRAPPED = "an orbit that stays in the closed ball has a fixed point there as a limit point, with W at most its value on the orbit"
@@ -464,7 +474,12 @@ PM_L6 = register(
                 lambda: point_is(TILTED_FAR, "polygonal", stable="unstable"),
             ),
         ),
-        notes="That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product "
-        "of spheres) is entered as a fact.",
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                "That nearby fixed points have $W = 0$ is argued in words; the compactness of the state space (a product "
+                "of spheres) is entered as a fact.",
+            ),
+        ),
     )
 )

@@ -314,20 +314,9 @@ PM_L7 = register(
         systems=("oja-map",),
         conditions=(Symmetric(V), SHORT_OR_POSITIVE),
         claims=(Decreases(oja_potential, strict=True),),
-        text=(
-            r"With $u = V\bar x$, $a_i = 1 + \alpha x_i^{\top}u$, $r_i = \lVert y_i\rVert$, $\lambda_d^- = \max(0, "
-            r"-\lambda_d)$: $\Delta W \leq -\frac{1}{2n}\sum_i\lVert x_i^+ - x_i\rVert^2\big(\frac{1+r_i}{\alpha} - "
-            r"\lambda_d^-\big)$. So $W$ does not increase for every $\alpha > 0$ if $V \succeq 0$, and for $\alpha "
-            r"\leq 1/|\lambda_d|$ if $\lambda_d < 0$, and it decreases strictly off the fixed points. If "
-            r"$\alpha\lVert V\rVert < 1$, $\Delta W \leq -\alpha(1 + \alpha\lVert V\rVert)^{-2}\frac1n\sum_i\lVert "
-            r"P_iu\rVert^2 \leq -\alpha(1 - 2\alpha\lVert V\rVert)\frac1n\sum_i\lVert P_iu\rVert^2$. At "
-            r"$\alpha|\lambda_d| = \frac{21}{20}$ it can increase."
-        ),
         facts=("V is symmetric",),
         derive=derive,
         proof=proof,
-        claims_from=(("decrease", "strict"),),
-        prose_from=("the printed rate",),
         printed=Printed(
             text=(
                 r"For small $\alpha$ (second-order truncation) $\Delta W \leq -\alpha(1 - 2\alpha\lVert "

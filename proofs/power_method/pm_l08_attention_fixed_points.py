@@ -118,22 +118,9 @@ PM_L8 = register(
         systems=("attention-map",),
         conditions=ASSUMPTION_1,
         claims=CLAIMS,
-        text=(
-            r"The "
-            r"classes are: consensus $\pm v_k$ with $1 + \alpha\lambda_k > 0$; bipartite $\pm v_k$ with $m_1, m_2 > "
-            r"0$; polygonal, $\sum_ja_{ij}x_j = 0$ for all $i$ (for nonsingular $V$); clustering, all the rest. "
-            r"Antipodal states $x_i = \pm w$ off the eigenvectors are fixed iff $p = q$ and $w^{\top}Mw = 0$, and are "
-            r"then polygonal."
-        ),
         depends=("PM-A1", "PM-L1", "PM-L9"),
         derive=derive,
         proof=proof,
-        claims_from=(
-            ("fixed: sufficient", "consensus push"),
-            ("fixed: sufficient", "two groups"),
-            ("fixed: necessary", "fixed: sufficient"),
-        ),
-        prose_from=("off the eigenvectors", "off the eigenvectors, converse"),
         printed=Printed(
             text=(
                 r"The equilibria are consensus and bipartite consensus on any $v_k$, polygonal points, and clustering "

@@ -139,15 +139,9 @@ PM_L11 = register(
             ),
             When(Relation(lam(V, k) < lam(V, 1)), Unstable(ConsensusAt(V, k))),
         ),
-        text=(
-            r"At consensus on $v_k$ with $1 + \alpha\lambda_k > 0$ the Jacobian of the attention map equals that of "
-            r"the Oja map, whatever $M$ is: spectrum as in PM-L3, stability as in PM-L4."
-        ),
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,
         proof=proof,
-        claims_from=(("common", "zero sum", "count"), ("threshold needed",), ("other points",)),
-        prose_from=("blocks", "flip"),
         vectors=(Vector("TV1, k = 1, with scores", with_scores, decimals("1/2", "2/3 * 4", "3/4")),),
         variants=(
             Variant(

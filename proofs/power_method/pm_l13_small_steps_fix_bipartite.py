@@ -80,16 +80,9 @@ PM_L13 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V), Relation(alpha * NORM < 1)),
         claims=(Equilibrium(BipartiteAt(V, k)),),
-        text=(
-            r"If $\alpha < 1/\max(\lambda_1, |\lambda_d|)$ then $m_i = 1 + \alpha\lambda_k b_i > 0$ for $i = 1, 2$, "
-            r"since $|b_i| < 1$. Precisely, $\alpha|\lambda_k||b_i| < 1$ is needed only for those $i$ with $\lambda_k "
-            r"b_i < 0$."
-        ),
         depends=("PM-L9",),
         derive=derive,
         proof=proof,
-        claims_from=(("positive",),),
-        prose_from=("what is needed",),
         variants=(
             Variant(
                 "alpha |V| < 1",

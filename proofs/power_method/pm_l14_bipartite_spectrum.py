@@ -177,21 +177,9 @@ PM_L14 = register(
         systems=("attention-map",),
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1), Relation(n >= 2)),
         claims=(SPECTRUM,),
-        text=(
-            r"If $m_1, m_2 > 0$ (for instance $\alpha\lVert V\rVert < 1$), the multipliers are, for each $\ell "
-            r"\neq k$ and with "
-            r"$\mu = \alpha\lambda_\ell$, $\kappa = \alpha\lambda_k$: $1/m_1$ ($p-1$ times), $1/m_2$ ($q-1$ "
-            r"times), and the two "
-            r"eigenvalues of $B_\ell = \Big(\begin{smallmatrix} \frac{1 + \mu(1+b_1)/2}{m_1} & "
-            r"\frac{\mu(1-b_1)/2}{m_1} \\ "
-            r"\frac{\mu(1-b_2)/2}{m_2} & \frac{1 + \mu(1+b_2)/2}{m_2} \end{smallmatrix}\Big)$, for which "
-            r"$\det B_\ell = \frac{(1+\mu)(1+\mu\bar b)}{m_1m_2}$ and $1 - \operatorname{tr}B_\ell + \det B_\ell = "
-            r"\frac{(\kappa-\mu)(\kappa b_1b_2 - \mu\bar b)}{m_1m_2}$. All of them are real."
-        ),
         depends=("PM-L9", "PM-L12", "PM-L13"),
         derive=derive,
         proof=proof,
-        claims_from=(("count", "determinant", "value at one", "real", "second route"),),
         vectors=(
             Vector("TV5", lambda: multipliers(TV5), decimals("6/7", "25/28")),
             Vector("TV4, b_1, b_2, h, m_1, m_2", tv4_heights, decimals("35/37", "5/13", "35/64", "109/74", "31/26")),

@@ -290,18 +290,9 @@ PM_N1 = register(
         covers=Covers(masks=("causal",)),
         conditions=(SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
         claims=(When(NonPrincipalModulusBelow(F), PRINCIPAL), Formula(CRITERION)),
-        text=(
-            r"With the causal mask the multipliers are $(1 + \alpha\lambda_\ell/i)/m$, $i \leq n$, $m = 1 + "
-            r"\alpha\lambda_1$, and the same condition decides."
-        ),
         depends=("PM-CM",),
         derive=derive,
         proof=proof,
-        claims_from=(
-            ("spectrum", "disagreement, converse", "modulus dominance suffices"),
-            ("spectrum", "disagreement, converse", "step", "step, converse"),
-        ),
-        prose_from=("disagreement", "step", "step, converse", "causal rows follow"),
         printed=Printed(
             text=(
                 r"Convergence to the principal eigenvector holds for any $F$ with a strictly dominant real eigenvalue "
@@ -332,9 +323,5 @@ PM_N1 = register(
         ),
         vectors=(Vector("spiral", spiral_threshold, ("0.0227014755959", "1.77553")),),
         variants=(Variant("|lambda_l| < lambda_1", "the spiral at alpha = 1", spiral),),
-        notes=(
-            "The sheet says that the same condition decides for the causal mask; this needs lambda_k > 0, which the "
-            "causal spectrum, without the multiplier 1/m, does not imply by itself."
-        ),
     )
 )

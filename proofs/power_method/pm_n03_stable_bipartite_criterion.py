@@ -351,71 +351,9 @@ PM_N3 = register(
             Iff(Stable(BipartiteAt(V, d)), CRITERION_LAST),
             When(BETWEEN, Unstable(BipartiteAt(V, k))),
         ),
-        text=(
-            r"At a bipartite point $p$ tokens stand at $v_k$ and $q$ at $-v_k$, $p \geq q \geq 1$. Let $s = "
-            r"v_k^{\top}Mv_k$, "
-            r"$t = \frac12\ln(p/q)$, $b_1 = \tanh(s+t)$ and $b_2 = \tanh(s-t)$ (the heights of the two sides, PM-L9), "
-            r"$\bar b = \frac12(b_1+b_2)$, $m_i = 1+\alpha\lambda_kb_i$ and "
-            r"$h = \frac{\cosh 2s - \cosh 2t}{\sinh 2s} = \frac{b_1b_2}{\bar b}$. In the derivation "
-            r"$\kappa = \alpha\lambda_k$, $\mu = \alpha\lambda_\ell$, and $B_\ell = "
-            r"\big(\begin{smallmatrix}(1+\mu(1+b_1)/2)/m_1 & \mu(1-b_1)/(2m_1) \\ \mu(1-b_2)/(2m_2) & "
-            r"(1+\mu(1+b_2)/2)/m_2\end{smallmatrix}\big)$ is the block of PM-L14 that moves the two sides along "
-            r"$v_\ell$. "
-            r"As long as $m_1, m_2 > 0$, all multipliers are "
-            r"below 1 iff $\lambda_k\operatorname{diag}(b_1,b_2) \succ \lambda_\ell S$ for all $\ell \neq k$, "
-            r"$S = \frac12\big(\begin{smallmatrix}1+b_1 & \sqrt{(1-b_1)(1-b_2)} \\ \sqrt{(1-b_1)(1-b_2)} & "
-            r"1+b_2\end{smallmatrix}\big)$, and "
-            r"$\lambda_kb_i > 0$ for each side with at least two tokens: this does not depend on $\alpha$. For "
-            r"$\alpha\lVert V\rVert < 1$ no multiplier reaches $-1$, and the point is \emph{linearly} asymptotically stable "
-            r"(all multipliers inside the unit circle) iff either "
-            r"($k = 1$) $s > 0$, $\lambda_2 < \lambda_1h$, and ($q = 1$ or "
-            r"$s > t$; this follows for $\lambda_2 \geq 0$), or ($k = d$) $\lambda_d < 0$ is simple, $s < -t$ and "
-            r"$\lambda_1 < |\lambda_d|\,|h|$, so that $|\lambda_d| > \lambda_1$. With $\lambda_d < \lambda_k < "
-            r"\lambda_1$ it is linearly unstable "
-            r"for every $\alpha$ with $m_1, m_2 > 0$. On the boundary, $\lambda_2 = \lambda_1h$, a multiplier is 1 and this "
-            r"criterion does not decide about stability in the sense of Lyapunov. For $p = q$, $h = "
-            r"\tanh s$; as $s \to \infty$, $h \to 1$, so "
-            r"a large score stabilises every split whatever the gap."
-        ),
         depends=("PM-L9", "PM-L13", "PM-L14"),
         derive=derive,
         proof=proof,
-        claims_from=(
-            (
-                "definite",
-                "definite, converse",
-                "class 3",
-                "class 3, converse",
-                "above -1: diagonal",
-                "above -1: determinant",
-                "k = 1, necessary",
-                "k = 1, sufficient",
-                "s > t implied",
-                "sign of s",
-                "sign of s, converse",
-                "second side",
-                "second side, converse",
-                "harmonic mean",
-                "imbalance",
-            ),
-            (
-                "definite",
-                "definite, converse",
-                "class 3",
-                "class 3, converse",
-                "above -1: diagonal",
-                "above -1: determinant",
-                "k > 1, repeated",
-                "k = d, necessary",
-                "k = d, sufficient",
-                "both negative",
-                "both negative, converse",
-                "harmonic mean",
-                "imbalance",
-            ),
-            ("k > 1, direction v_1", "k > 1, other directions"),
-        ),
-        prose_from=("balanced",),
         vectors=(
             Vector(
                 "h for s = 1 and for s = ln 3, p = 2, q = 1",

@@ -128,17 +128,9 @@ PM_N4 = register(
         systems=("oja-map",),
         conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(n >= 2)),
         claims=(When(Relation(1 + alpha * lam(V, k) < 0), TwoCycle(ConsensusAt(V, k))),),
-        text=(
-            r"If $1 + \alpha\lambda_k < 0$, $\{v_k\mathbf 1, -v_k\mathbf 1\}$ is a 2-cycle. It is linearly "
-            r"asymptotically stable iff $k = d$, $\lambda_d$ is simple and $\alpha > 2/(|\lambda_d| - \lambda_1)$ "
-            r"(with $|\lambda_d| > \lambda_1$): beyond the threshold of PM-L4. These are the only 2-cycles of the Oja "
-            r"map of the form $\{x, -x\}$."
-        ),
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,
         proof=proof,
-        claims_from=(("flip",),),
-        prose_from=("sufficient", "necessary: step", "necessary: last", "no others"),
         printed=Printed(
             text=r"Convergence to the principal eigenvector seems to hold for any $\alpha$.",
             wrong=r"It fails for $|\lambda_d| > \lambda_1$ and $\alpha > 2/(|\lambda_d| - \lambda_1)$: there the "

@@ -192,6 +192,5 @@ PM_N6 = register(
                 ),
             ),
         ),
-        notes="The counts of random starts are floating-point observations; the stability of the splits is exact.",
     )
 )

@@ -250,15 +250,9 @@ PM_R3 = register(
         systems=("oja-map",),
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1)),
         claims=(Converges(SomeEquilibrium()),),
-        text=(
-            r"If $V \succeq 0$ (any $\alpha$) or $\alpha|\lambda_d| < 1$, and the orbit stays away from $y_i = 0$, "
-            r"that is $\lVert y_i\rVert \geq \rho > 0$ along it (automatic for $\alpha\lVert V\rVert < 1$), every "
-            r"trajectory converges to a single fixed point."
-        ),
         depends=("PM-L7", "PM-DOM"),
         derive=derive,
         proof=proof,
-        claims_from=(("the limit is fixed",),),
         printed=Printed(
             text=r"The trajectories are generically converging to an equilibrium point.",
             wrong=r"True in a stronger form: all of them converge, not only generically, and for a bound without "

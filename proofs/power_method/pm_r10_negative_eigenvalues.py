@@ -137,15 +137,9 @@ PM_R10 = register(
                 Unstable(BipartiteAt(V, k)),
             ),
         ),
-        text=(
-            r"Let $\alpha\lVert V\rVert < 1$ and $p \geq q$. If $\lambda_k < 0$ and $s = v_k^{\top}Mv_k \geq 0$, or if "
-            r"$\lambda_k < 0$ and $|\lambda_k| \leq \lambda_1$, the bipartite points on $v_k$ are linearly unstable. "
-            r"With $s < 0$ and $|\lambda_d| > \lambda_1$ those on $v_d$ can be stable: PM-N3."
-        ),
         depends=("PM-L14", "PM-N3"),
         derive=derive,
         proof=proof,
-        claims_from=(("a root above 1",),),
         printed=Printed(
             text=r"If $\lambda_k < 0$ is an eigenvalue of $V$, the associated bipartite equilibria are unstable.",
             wrong=r"This presumes $b_i > 0$; with $s < 0$ both $b_i$ are negative and $\lambda_kb_i > 0$.",

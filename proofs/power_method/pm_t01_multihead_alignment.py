@@ -128,19 +128,9 @@ PM_T1 = register(
                 Unstable(ConsensusAt(F, k)),
             ),
         ),
-        text=(
-            r"Let $F = \sum_hF_h$, $F_h = U_hV_h$, be symmetric with simple $\lambda_1 > 0$. Consensus at $\pm v_1(F)$ "
-            r"is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$. Consensus at an "
-            r"eigenvector $v_k$, $\lambda_k < \lambda_1$, is linearly unstable for every $\alpha$ for which it is "
-            r"fixed, $1 + \alpha\lambda_k > 0$ (otherwise it is sent to its negative). The single heads need not be "
-            r"symmetric, may differ, and may have different scores: only $F$ enters. For causal masks and "
-            r"non-symmetric $F$ see PM-N1."
-        ),
         depends=("PM-CM", "PM-L3", "PM-L4", "PM-N1"),
         derive=derive,
         proof=proof,
-        claims_from=(("threshold needed",), ("other points",)),
-        prose_from=("flip",),
         variants=(
             Variant(
                 "alpha < 2/(|lambda_d| - lambda_1)",
@@ -155,7 +145,5 @@ PM_T1 = register(
             ),
             Variant("F symmetric", "the spiral of PM-N1: real-part dominance does not decide at a fixed step", spiral),
         ),
-        notes="The step with heads is checked for two heads; that more heads merge two at a time, because the push is "
-        "a sum over the heads, is argued in words.",
     )
 )

@@ -22,7 +22,16 @@ from eigentoken.theory.language.conditions import AnyOf, Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+)
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 PRINCIPAL, COLLINEAR = "principal consensus", "principal consensus and collinear polygonal points"
@@ -280,8 +289,13 @@ PM_T2 = register(
         variants=(
             Variant("n >= 3 or lambda_2 > 0", "n = 2, V = diag(1, -1/2): PM-CX1", lambda: attracting(TV9, "7/8")),
         ),
-        notes="The audit proved the almost-everywhere claim for odd n or lambda_2 > 0 and left even n >= 4 open; the "
-        "cross-ratio closes it.",
+        notes=(
+            Remark(
+                RemarkKind.SOURCE,
+                "The audit proved the almost-everywhere claim for odd n or lambda_2 > 0 and left even n >= 4 open; the "
+                "cross-ratio closes it.",
+            ),
+        ),
         property_tests=(OnInstances(cross_ratio),),
     )
 )

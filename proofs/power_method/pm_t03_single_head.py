@@ -118,19 +118,9 @@ PM_T3 = register(
                 Unstable(ConsensusAt(V, k)),
             ),
         ),
-        text=(
-            r"Consensus on $v_1$ is linearly asymptotically stable iff $\alpha(|\lambda_d| - \lambda_1) < 2$, "
-            r"consensus fixed points on the other eigenvectors are linearly unstable. A bipartite point on $v_k$ is "
-            r"linearly asymptotically stable if $\alpha\lVert V\rVert < 1$, $\lambda_kb_i > 0$ for $i = 1, 2$, and "
-            r"$|\operatorname{tr}B_\ell| < 1 + \det B_\ell$, $\det B_\ell < 1$ for all $\ell \neq k$. These "
-            r"conditions are sufficient, not necessary (a side of one token has no third class); PM-N3 gives the "
-            r"sharp form. Polygonal points need not be unstable (PM-L15)."
-        ),
         depends=("PM-A1", "PM-L11", "PM-L14", "PM-L15", "PM-N3"),
         derive=derive,
         proof=proof,
-        claims_from=(("from PM-L11",), ("other points, from PM-L11",)),
-        prose_from=("Schur-Cohn", "third class", "the conditions in closed form"),
         printed=Printed(
             text=(
                 r"Consensus on $v_1$ is stable, on the others unstable; a bipartite point is stable under three groups "
@@ -155,7 +145,6 @@ PM_T3 = register(
             Vector("TV6, b_1, b_2, 1/m_2", tv6_heights, decimals("1/2", "-1/7", "14/13")),
             Vector("TV6, spectrum", lambda: multipliers(TV6), ("0.627005809044468", "0.8", "0.984532652493994")),
         ),
-        notes="That the printed sufficient conditions are not necessary is shown by TV6 (see the tests of the chapter).",
         variants=(
             Variant(
                 "alpha (|lambda_d| - lambda_1) < 2",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
-from eigentoken.proofs.typeset.summary import IN_WORDS, ORIGIN, dropped_latex, summary
+from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
@@ -248,15 +248,13 @@ def _by(told: Statement, place: int) -> str:
 
 
 def _statement_blocks(told: Statement) -> Iterator[Block]:
-    if told.text and told.proof is None:
+    if told.text:
         yield Paragraph(told.text)
     if told.conditions:
         named = (
             f" for the system{'s' if len(told.systems) > 1 else ''} {', '.join(f'`{each}`' for each in told.systems)}"
         )
-        yield Paragraph(
-            f"{'In formulas' if told.text and told.proof is None else 'Assume'}{named if told.systems else ''}: if"
-        )
+        yield Paragraph(f"{'In formulas' if told.text else 'Assume'}{named if told.systems else ''}: if")
         yield Items(tuple(f"${LATEX(each)}$" for each in told.conditions))
     if told.claims:
         about = f" for {', '.join(f'`{each}`' for each in told.systems)}" if told.systems else ""
@@ -264,13 +262,11 @@ def _statement_blocks(told: Statement) -> Iterator[Block]:
         yield Items(tuple(f"${LATEX(each)}${_by(told, place)}" for place, each in enumerate(told.claims)))
     if told.claims and notation(told):
         yield Paragraph(notation(told))
-    if told.text and told.proof is not None:
-        yield Paragraph(told.text, strong=IN_WORDS)
 
 
 def _kernel_blocks(told: Statement) -> Iterator[Block]:
-    """The derivation of a statement that has none in words: from the tree of its proof."""
-    for names, steps in kernel_steps(told) if told.proof is not None else ():
+    """The derivation of a statement that the kernel proves, from the tree of its proof."""
+    for names, steps in kernel_steps(told):
         about = f" for {', '.join(f'`{name}`' for name in names)}" if any(names) else ""
         yield Heading(3, f"Derivation{about}")
         label = f"{told.id}-{names[0]}" if len(told.proofs) > 1 else told.id
@@ -282,8 +278,8 @@ def _kernel_blocks(told: Statement) -> Iterator[Block]:
 
 
 def _step_blocks(told: Statement) -> Iterator[Block]:
-    if told.derivation is None:
-        yield from _kernel_blocks(told)
+    yield from _kernel_blocks(told)
+    if told.derivation is None or told.proof is not None:
         return
     yield Heading(3, "Derivation")
     steps = told.derivation.steps
@@ -322,8 +318,8 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
     if told.id in PRIOR_ART:
         yield Heading(3, "Prior art")
         yield Items(tuple(rf"{prior.has} \cite{{{prior.key}}}" for prior in PRIOR_ART[told.id]))
-    if told.notes:
-        yield Paragraph(told.notes, strong="Note.")
+    for remark in told.notes:
+        yield Paragraph(remark.text, strong=f"{remark.kind}.")
     known = summary(told)
     yield Paragraph(
         f"{told.source}. Status: {known.status_words()}. {known.evidence_sentence()}", strong="Source and evidence."
@@ -338,10 +334,10 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
             found[told.source.paper] = BIBLIOGRAPHY[told.source.paper]
         cited = (
             [step.theorem.bibtex for step in told.derivation.steps if isinstance(step, Citation)]
-            if told.derivation
+            if told.derivation and told.proof is None
             else []
         )
-        for proved in told.proofs.values() if told.derivation is None else ():
+        for proved in told.proofs.values():
             cited += [node.detail[0].bibtex for node in proved.rests_on("textbook")]
         found |= {entry.key: entry for entry in map(parse, filter(None, cited))}
         found |= {prior.key: BIBLIOGRAPHY[prior.key] for prior in PRIOR_ART.get(told.id, ())}

@@ -19,7 +19,7 @@ from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 
-__all__ = ["IN_WORDS", "ORIGIN", "Summary", "dropped_latex", "summary"]
+__all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
 
 #: Headings for the other form of a statement.
 ORIGIN = {
@@ -27,9 +27,6 @@ ORIGIN = {
     SourceKind.SUMMARISED: "As a summary has it",
     SourceKind.FORMALISED: "As formalised here",
 }
-
-#: Before the words of a statement whose claims the kernel proves.
-IN_WORDS = "In words (what goes beyond the claims is checked in steps, not by the kernel):"
 
 _GREEK = [
     "alpha",
@@ -92,7 +89,7 @@ class Summary:
             "dropped": [{"condition": each.dropped, "says": each.says} for each in told.variants],
             "vectors": [{"name": each.name, "expected": list(each.expected)} for each in told.vectors],
             "evidence": None if self.evidence is None else self.evidence.as_dict(),
-            "notes": told.notes,
+            "notes": " ".join(map(str, told.notes)),
             "bibtex": BIBLIOGRAPHY[told.source.paper].text if told.source.paper in BIBLIOGRAPHY else "",
         }
 
@@ -113,12 +110,11 @@ class Summary:
             yield f"{ORIGIN[told.printed.kind]} ({how})", lines
         corrected = told.printed is not None and told.printed.erratum
         yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
-        if told.derivation is not None:
+        for names, steps in kernel_steps(told):
+            about = f" for {', '.join(names)}" if any(names) else ""
+            yield f"Derivation{about}", list(_kernel_lines(steps))
+        if told.proof is None and told.derivation is not None:
             yield "Derivation", list(self._step_lines())
-        elif told.proof is not None:
-            for names, steps in kernel_steps(told):
-                about = f" for {', '.join(names)}" if any(names) else ""
-                yield f"Derivation{about}", list(_kernel_lines(steps))
         if told.variants:
             yield (
                 "Conditions that are needed",
@@ -129,8 +125,8 @@ class Summary:
             )
         if told.id in PRIOR_ART:
             yield "Prior art", [f"{plain_text(prior.has)} ({prior.key})" for prior in PRIOR_ART[told.id]]
-        if told.notes:
-            yield "Notes", [plain_text(told.notes)]
+        for remark in told.notes:
+            yield remark.kind, [plain_text(remark.text)]
         if told.depends:
             yield "Depends on", [", ".join(told.depends)]
         yield "Evidence", [self.evidence_sentence()]
@@ -142,7 +138,7 @@ class Summary:
         if told.systems:
             covered = plain_text(told.covers.describe())
             yield f"for {', '.join(told.systems)}" + (f" ({covered})" if covered else "")
-        if told.text and told.proof is None:
+        if told.text:
             yield plain_text(told.text)
         for each in told.conditions:
             yield f"if    {plain_text(LATEX(each))}"
@@ -154,8 +150,6 @@ class Summary:
             yield f"then  {plain_text(LATEX(claim))}{by}"
         if told.claims and notation(told):
             yield plain_text(notation(told))
-        if told.text and told.proof is not None:
-            yield f"{IN_WORDS} {plain_text(told.text)}"
 
     def _step_lines(self) -> Iterator[str]:
         steps = self.statement.derivation.steps if self.statement.derivation else ()
@@ -187,7 +181,7 @@ class Summary:
 
 def _step_records(told: Statement) -> Iterator[StepRecord]:
     """The steps of a derivation: as they are written, or off the tree of the proof."""
-    for step in told.derivation.steps if told.derivation else ():
+    for step in told.derivation.steps if told.derivation and told.proof is None else ():
         yield {
             "name": step.name,
             "kind": step.kind,
@@ -197,7 +191,7 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
             "scope": step.sizes(),
             "argued": step.argued,
         }
-    for names, steps in kernel_steps(told) if told.derivation is None and told.proof is not None else ():
+    for names, steps in kernel_steps(told):
         for each in steps[:-1]:
             prefix = f"{names[0]} " if len(told.proofs) > 1 else ""
             yield {

@@ -9,16 +9,15 @@ import pytest
 from eigentoken.proofs.typeset.document import PrintedArgument, of_statement
 from eigentoken.proofs.typeset.kernel_steps import HOW, kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex
-from eigentoken.proofs.typeset.summary import IN_WORDS, Summary
+from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import verify
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.statements.registry import statement
+from eigentoken.theory.statements.registry import statement, statements
 
 
 @pytest.fixture(scope="module")
 def from_tree():
-    """PM-L4 with nothing written by hand."""
-    return replace(statement("PM-L4"), derive=None, text="", claims_from=(), prose_from=())
+    return statement("PM-L4")
 
 
 def test_steps_are_in_order_and_rest_on_earlier_ones(from_tree) -> None:
@@ -55,13 +54,22 @@ def test_a_sentence_that_no_claim_carries_fails(from_tree) -> None:
     assert any(line.name == "text" and "no claim carries" in line.reason for line in told.lines)
 
 
-def test_words_beside_claims_are_marked() -> None:
-    lines = list(Summary(statement("PM-L4"), "derived", None)._statement_lines())
-    assert lines[-1].startswith(IN_WORDS)
+def test_no_statement_that_is_proved_says_more_than_its_claims() -> None:
+    proved = [told for told in statements() if told.proof is not None]
+    assert proved
+    assert [told.id for told in proved if told.text or told.claims_from or told.prose_from] == []
+
+
+def test_a_hand_route_beside_a_proof_is_not_printed(from_tree) -> None:
+    assert from_tree.derivation is not None
+    words = [step.says for step in from_tree.derivation.steps]
+    shown = "\n".join(line for _, lines in Summary(from_tree, "derived", None).sections() for line in lines)
+    assert words
+    assert not [each for each in words if each in shown]
 
 
 def test_systems_with_the_same_derivation_are_printed_once() -> None:
-    told = replace(statement("CT-2"), derive=None, text="")
+    told = statement("CT-2")
     assert [names for names, _ in kernel_steps(told)] == [("oja-flow", "attention-flow")]
 
 
@@ -71,6 +79,6 @@ def test_a_recalled_statement_is_named_and_not_unfolded() -> None:
     def proof(k: Kernel):
         return k.recall(whole)
 
-    told = replace(whole, derive=None, text="", proof=proof)
+    told = replace(whole, proof=proof)
     ((_, steps),) = kernel_steps(told)
     assert [(each.rule, each.how) for each in steps[:-1]] == [("recall", "proved in PM-L4")]

@@ -38,6 +38,8 @@ __all__ = [
     "Evidence",
     "Kind",
     "Printed",
+    "Remark",
+    "RemarkKind",
     "Source",
     "SourceKind",
     "Statement",
@@ -161,6 +163,25 @@ class Variant:
     witness: Callable[[], Verdict] = field(compare=False, repr=False)
 
 
+class RemarkKind(StrEnum):
+    """What a remark is; none of them asserts mathematics: what is asserted is a claim."""
+
+    OPEN = "Not proved here"
+    CONVENTION = "Notation"
+    SOURCE = "On the source"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence beside a statement that no claim carries, under the word that says so."""
+
+    kind: RemarkKind
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was run for exactly this text of a statement: recorded by ``eigentoken verify --record``."""
@@ -232,7 +253,7 @@ class Statement:
     printed: Printed | None = None
     vectors: tuple[Vector, ...] = ()
     variants: tuple[Variant, ...] = ()
-    notes: str = ""
+    notes: tuple[Remark, ...] = ()
     claims_from: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
     "For each claim, in order, the names of the steps that conclude it."
     prose_from: tuple[str, ...] = field(default=(), compare=False, repr=False)
