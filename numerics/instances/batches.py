@@ -216,13 +216,31 @@ class Batch:
         known = {terms.n: self.n, terms.d: self.d, terms.k: self.k, terms.p: self.p, terms.q: self.q}
         return known if ell is None else {**known, terms.ell: ell}
 
-    def scalar(self, expression: sp.Expr | int, ell: int | None = None) -> Tensor:
-        """The value ``(B,)`` of a scalar term."""
+    def scalar(
+        self, expression: sp.Expr | int, ell: int | None = None, given: Mapping[sp.Symbol, Tensor] | None = None
+    ) -> Tensor:
+        """The value ``(B,)`` of a scalar term; letters that are ``given`` may have a number ``(..., B)`` for more than that."""
+        given = given or {}
         function, symbols, numbers = _compiled(sp.sympify(expression))
-        values = [self._symbol(symbol, ell) for symbol in symbols] + [self._number(each, ell) for each in numbers]
+        values = [given[each] if each in given else self._symbol(each, ell) for each in symbols]
+        values += [
+            self._number(each, ell) if each.free_symbols.isdisjoint(given) else self._number_with(each, ell, given)
+            for each in numbers
+        ]
         result = function(*values)
         result = result if isinstance(result, Tensor) else torch.tensor(float(result), dtype=torch.float64)
         return result.expand(self.count) if result.ndim == 0 else result
+
+    def _number_with(self, number: Any, ell: int | None, given: Mapping[sp.Symbol, Tensor]) -> Tensor:
+        """A quantity of a matrix in which letters stand that are given: by the row of what they have."""
+        inside = {letter: value for letter, value in given.items() if letter in number.free_symbols}
+        named = {letter: sp.Symbol(f"given_{i}", real=True) for i, letter in enumerate(inside)}
+        rows = [each.reshape(-1, self.count) for each in torch.broadcast_tensors(*inside.values())]
+        found = []
+        for row in zip(*rows, strict=True):
+            extra = {**self.extra, **{each.name: value for each, value in zip(named.values(), row, strict=True)}}
+            found.append(VALUE(number.xreplace(named), replace(self, extra=extra, _memory={}), ell))
+        return torch.stack(found).reshape(torch.broadcast_shapes(*(each.shape for each in inside.values())))
 
     def _symbol(self, symbol: sp.Symbol, ell: int | None) -> Tensor:
         sizes = self.sizes(ell)

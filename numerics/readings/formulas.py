@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -21,9 +21,9 @@ import torch
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan
+from eigentoken.numerics.readings.quantities import Places, Quantities, heads_of
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.calculus import HEADS, TOKENS, Assumptions, Expression, Index
-from eigentoken.theory.calculus.evaluation import Numbers
+from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs
 from eigentoken.theory.kernel.propositions import (
@@ -44,7 +44,6 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED, Reading
 from eigentoken.theory.language.verdicts import Verdict, undecided
-from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import System, Time
 
@@ -86,12 +85,12 @@ def certified_formula(claim: Formula, case: Case) -> Verdict:
 def observed_formula(claim: Formula, batch: Batch) -> torch.Tensor:
     """The violation for each instance; ``nan`` where nothing can be seen."""
     source = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
-    return _looked_at(_Seen(batch, source).violation(claim.said))
+    return _looked_at(_Seen(batch, source).violation(claim.said)).expand(batch.count)
 
 
 def _looked_at(found: torch.Tensor) -> torch.Tensor:
     """``nan`` where guards failed for all values (:data:`VACUOUS`): nothing was seen."""
-    return torch.where(found == VACUOUS, torch.full_like(found, torch.nan), found)
+    return torch.where(found == VACUOUS, torch.nan, found)
 
 
 #: How far a proposition is from holding, with the values that its bound letters have.
@@ -100,35 +99,36 @@ SEEN: Reading[torch.Tensor] = Reading("seen", "how far is it from holding, with 
 
 @dataclass(frozen=True)
 class _Seen:
-    """Instances, with values of the bound letters."""
+    """Instances, with values of the bound letters.
+
+    What is found has the shape of the places around it (one axis for each bound index), the instances last, or less where it is
+    the same for all places.  ``known`` keeps what depends on no letter that was drawn.
+    """
 
     batch: Batch
     source: torch.Generator
-    indices: Mapping[Index, int] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
     numbers: Mapping[sp.Symbol, Any] = field(default_factory=dict)
-    vectors: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, torch.Tensor] = field(default_factory=dict)
     guard: bool = False
-
-    @property
-    def _heads(self) -> sp.Integer:
-        return sp.Integer(len(self.batch.parameters.get("heads", ())) or 1)
+    known: dict[Any, Any] = field(default_factory=dict)
 
     def violation(self, said: Proposition) -> torch.Tensor:
         """How far it is from holding; ``nan`` where nothing is looked at."""
-        if not SEEN.find(type(said)):
-            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-        return SEEN(said, self)
+        return SEEN(said, self) if SEEN.find(type(said)) else self._unseen()
+
+    def _unseen(self) -> torch.Tensor:
+        return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
 
     def of_atom(self, said: Atom) -> torch.Tensor:
         relation = relation_of(said)
         if isinstance(said.word, VelocityIs | UnboundedFrom | VanishesFrom):
             return self._exact(said.word)
         if relation is None:
-            found: torch.Tensor = OBSERVED(said.word, self.batch)
-            return found
+            return self._once(said.word, lambda: OBSERVED(said.word, self.batch))
         if getattr(relation.lhs, "is_Matrix", False):
             if relation.free_symbols & set(self.numbers):  # of a bound scale: no instance is drawn to satisfy it
-                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+                return self._unseen()
             sides = [self.batch.matrix(side) for side in relation.args]
             sizes = [torch.linalg.matrix_norm(side) for side in (sides[0] - sides[1], *sides)]
             return sizes[0] - ROUNDING * (1 + sizes[1] + sizes[2])
@@ -137,14 +137,22 @@ class _Seen:
         if isinstance(relation, sp.Eq):
             return (left - right).abs() - room
         if isinstance(relation, sp.Ne):
-            return torch.where((left - right).abs() < room, torch.full_like(left, torch.nan), -(left - right).abs())
+            apart = (left - right).abs()
+            return torch.where(apart < room, torch.nan, -apart)
         over = left - right if isinstance(relation, sp.Le | sp.Lt) else right - left
         if isinstance(relation, sp.Lt | sp.Gt):
-            unseen = torch.where(over.abs() < room, torch.full_like(over, torch.nan), over)
+            unseen = torch.where(over.abs() < room, torch.nan, over)
             return (
                 torch.where(over == 0, room, unseen) if self.guard else unseen
             )  # a token is at no distance from itself
         return over - room
+
+    def _once(self, key: Any, find: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """What is the same for all values of the letters is found once."""
+        if key not in self.known:
+            self.known[key] = find()
+        found: torch.Tensor = self.known[key]
+        return found
 
     def of_conjunction(self, said: Conjunction) -> torch.Tensor:
         return self._worst([self.violation(part) for part in said.parts])
@@ -153,10 +161,7 @@ class _Seen:
         """The largest; one that is seen to fail counts, also beside others of which nothing is seen."""
         if not found:
             return torch.full((self.batch.count,), -1.0, dtype=torch.float64)
-        stacked = torch.stack(found)
-        open_ = stacked.isnan().any(0)
-        worst = torch.where(stacked.isnan(), VACUOUS, stacked).amax(0)
-        return torch.where(open_ & ~(worst > 0), torch.full_like(worst, torch.nan), worst)
+        return _largest(torch.stack(torch.broadcast_tensors(*found)))
 
     def of_disjunction(self, said: Disjunction) -> torch.Tensor:
         return -self._worst([-self.violation(part) for part in said.parts])
@@ -182,43 +187,47 @@ class _Seen:
         if bool((guard > 0).all()):
             return torch.full_like(guard, VACUOUS)
         inside = self.violation(body)
-        return torch.where(guard.isnan(), guard, torch.where(guard > 0, torch.full_like(inside, VACUOUS), inside))
+        return torch.where(guard.isnan(), guard, torch.where(guard > 0, VACUOUS, inside))
 
     def of_every(self, said: ForAll) -> torch.Tensor:
-        letter, drawn = said.letter, True
+        letter = said.letter
         if isinstance(letter, Index):
-            drawn = False
-            sizes = {"token": self.batch.n, "head": int(self._heads)}
-            if letter.kind not in sizes:
-                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-            each = [replace(self, indices={**self.indices, letter: place}) for place in range(sizes[letter.kind])]
-        elif isinstance(letter, VectorLetter):
+            return self._everywhere(said)
+        if isinstance(letter, sp.Symbol) and letter.is_integer:
+            whole = [self._with_number(letter, value) for value in self._integers(letter)]
+            return self._worst([one._given(one.within(said.guard), said.body) for one in whole])
+        if isinstance(letter, VectorLetter):
             if letter.name == STATE:
                 return _looked_at(self._given(self.within(said.guard), said.body))
             each = [self._with_vectors(letter.name, values) for values in self._met(said, self._families(said), 1)]
-        elif isinstance(letter, sp.Symbol) and letter.is_integer:
-            drawn = False
-            each = [replace(self, numbers={**self.numbers, letter: value}) for value in self._integers(letter)]
         elif isinstance(letter, sp.Symbol):
             each = [self._with_number(letter, values) for values in self._met(said, self._numbers(letter), KEPT)]
         else:
             each = self._quotient(said)
             if not each:
-                return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-        worst = self._worst([one._given(one.within(said.guard), said.body) for one in each])
-        return _looked_at(worst) if drawn else worst
+                return self._unseen()
+        return _looked_at(self._worst([one._given(one.within(said.guard), said.body) for one in each]))
+
+    def _everywhere(self, said: ForAll) -> torch.Tensor:
+        """At all places of an index of tokens or heads: along an axis of their own."""
+        sizes = {"token": self.batch.n, "head": heads_of(self.batch)}
+        if said.letter.kind not in sizes:
+            return self._unseen()
+        there = replace(self, places=self.places.bound(said.letter, sizes[said.letter.kind]))
+        found = there._given(there.within(said.guard), said.body)
+        return _largest(found) if found.ndim > there.places.depth else found
 
     def _exact(self, claim: VelocityIs | UnboundedFrom | VanishesFrom) -> torch.Tensor:
         """What an exact instance is seen to do, for each value of its letters that was drawn."""
-        count = self.batch.count if self.numbers else 1
-        found = []
-        for place in range(count):
-            values = {letter: _value(each, place) for letter, each in self.numbers.items()}
-            try:
-                found.append(_Run(self.batch.system, claim, values).violation())
-            except OverflowError:  # the exponential of a score that was drawn too large
-                found.append(math.nan)
-        return torch.tensor(found, dtype=torch.float64).expand(self.batch.count).clone()
+        if not self.numbers:
+            return torch.tensor(_violation_of(self.batch.system, claim, {}), dtype=torch.float64).expand(
+                self.batch.count
+            )
+        values = [torch.as_tensor(each, dtype=torch.float64) for each in map(_as_float, self.numbers.values())]
+        shape = torch.broadcast_shapes((self.batch.count,), *(each.shape for each in values))
+        lanes = zip(*(each.expand(shape).flatten().tolist() for each in values), strict=True)
+        found = [_violation_of(self.batch.system, claim, dict(zip(self.numbers, lane, strict=True))) for lane in lanes]
+        return torch.tensor(found, dtype=torch.float64).reshape(shape)
 
     def _quotient(self, said: ForAll) -> list[_Seen]:
         """A matrix A with ``A B = W``: where B is invertible there is one, ``W B^{-1}``; nothing is drawn."""
@@ -233,7 +242,7 @@ class _Seen:
                 if said.letter not in divisor.free_symbols | relation.rhs.free_symbols:
                     value = self.batch.matrix(relation.rhs * divisor.doit().inv())
                     extra = {**self.batch.extra, said.letter.name: value}
-                    return [replace(self, batch=replace(self.batch, extra=extra, _memory={}))]
+                    return [replace(self, batch=replace(self.batch, extra=extra, _memory={}), known={})]
         return []
 
     def _integers(self, letter: sp.Symbol) -> list[sp.Integer]:
@@ -242,9 +251,9 @@ class _Seen:
         return [sp.Integer(value) for value in range(first, top + 1)]
 
     def _numbers(self, letter: sp.Symbol) -> Iterator[torch.Tensor]:
-        """Numbers of the sign of the letter."""
+        """Numbers of the sign of the letter, others for each place."""
         while True:
-            drawn = torch.randn(self.batch.count, generator=self.source, dtype=torch.float64) * 2
+            drawn = torch.randn(self.places.shape(self.batch.count), generator=self.source, dtype=torch.float64) * 2
             yield drawn.abs() if letter.is_nonnegative else drawn
 
     def _families(self, said: ForAll) -> Iterator[torch.Tensor]:
@@ -255,14 +264,14 @@ class _Seen:
         }
         directions = {term.along for term in quantities(said.body) if isinstance(term, Slope)}
         rank = 1 if name in directions else max(ranks, default=0)
-        shape = (self.batch.count, *(self.batch.n,) * rank, self.batch.d)
+        shape = (*self.places.shape(self.batch.count), *(self.batch.n,) * rank, self.batch.d)
         while True:
             yield torch.randn(shape, generator=self.source, dtype=torch.float64)
 
     def _with_vectors(self, name: str, values: torch.Tensor) -> _Seen:
-        return replace(self, vectors={**self.vectors, name: _listed(values)})
+        return replace(self, vectors={**self.vectors, name: values})
 
-    def _with_number(self, letter: sp.Symbol, values: torch.Tensor) -> _Seen:
+    def _with_number(self, letter: sp.Symbol, values: Any) -> _Seen:
         return replace(self, numbers={**self.numbers, letter: values})
 
     def _met(self, said: ForAll, draws: Iterator[torch.Tensor], kept: int) -> list[torch.Tensor]:
@@ -271,11 +280,12 @@ class _Seen:
         if said.guard == TRUE:
             return found
         letter = said.letter
+        shape = self.places.shape(self.batch.count)
 
         def meets(values: torch.Tensor) -> torch.Tensor:
             named = isinstance(letter, VectorLetter)
             there = self._with_vectors(letter.name, values) if named else self._with_number(letter, values)
-            return there.within(said.guard) <= 0
+            return (there.within(said.guard) <= 0).expand(shape)
 
         good = [meets(values) for values in found]
         for values in itertools.islice(draws, DRAWS - kept):
@@ -284,7 +294,7 @@ class _Seen:
             free = meets(values)
             for slot in range(kept):
                 takes = free & ~good[slot]
-                wide = takes.reshape(-1, *[1] * (values.ndim - 1))
+                wide = takes.reshape(*shape, *[1] * (values.ndim - len(shape)))
                 found[slot], good[slot] = torch.where(wide, values, found[slot]), good[slot] | takes
                 free = free & ~takes
         return found
@@ -294,61 +304,72 @@ class _Seen:
     def scalar(self, expression: sp.Expr) -> torch.Tensor:
         """The value of a scalar term."""
         whole = {letter: value for letter, value in self.numbers.items() if isinstance(value, sp.Integer)}
-        whole[HEADS] = self._heads
-        expression = sp.sympify(expression).xreplace(whole)
-        found: dict[sp.Symbol, torch.Tensor] = {}
-        table = {}
-        for number, term in enumerate(sorted(expression.atoms(Tensor), key=str)):
-            letter = sp.Symbol(f"quantity_{number}", real=True)
-            table[term], found[letter] = letter, self.quantity(term)
-        bound = {**{each: value for each, value in self.numbers.items() if each not in whole}, **found}
-        named = {letter: sp.Symbol(f"bound_{i}", real=True) for i, letter in enumerate(bound)}
-        plain = _numbers(expression.xreplace(table).xreplace(named))
-        extra = {**self.batch.extra, **{named[letter].name: value for letter, value in bound.items()}}
-        return replace(self.batch, extra=extra, _memory={}).scalar(plain)
+        sizes = {TOKENS: sp.Integer(self.batch.n), HEADS: sp.Integer(heads_of(self.batch)), **whole}
+        plain, inside = _apart(sp.sympify(expression), tuple(sizes.items()))
+        given = {letter: value for letter, value in self.numbers.items() if letter not in whole}
+        for letter, term in inside:
+            given[letter] = self.quantity(term)
+        return self.batch.scalar(plain, given=given)
 
     def quantity(self, term: Tensor) -> torch.Tensor:
         """An inner product, a sum over tokens, an attention weight: at the state of the instance."""
-        if term.time is not None:
-            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
+        drawn = {*self.numbers, *map(VectorLetter, self.vectors)}
+        if drawn.isdisjoint(_letters_of(term)):
+            return self._once((term, *self._axes(term)), lambda: self._quantity(term))
+        return self._quantity(term)
+
+    def _axes(self, term: Tensor) -> tuple[int, ...]:
+        """Where the indices of the term are: the axes of what is found."""
+        return tuple(self.places.axes[each] for each in sorted(_letters_of(term) & set(self.places.axes)))
+
+    def _quantity(self, term: Tensor) -> torch.Tensor:
+        if term.time is not None or (isinstance(term, Slope) and term.along not in self.vectors):
+            return self._unseen()
+        tokens, expression = self.batch.tokens, term.expression
         if isinstance(term, Slope):
-            return self._slope(term)
-        if isinstance(term, Rate):
-            return self._rate(term.expression)
-        return self._at(self.batch.tokens, term.expression)
-
-    def _rate(self, expression: Expression) -> torch.Tensor:
-        """The increment under the map, or the derivative along the flow (of the state alone)."""
-        moved = problem_of(self.batch).advance(self.batch.tokens, 0.0)
+            return self._derivative(expression, self.vectors[term.along])
+        if not isinstance(term, Rate):
+            return self._at(tokens, expression)
+        moved = self._once("moved", lambda: problem_of(self.batch).advance(tokens, 0.0))
         if self.batch.system.time is Time.MAP:
-            return self._at(moved, expression) - self._at(self.batch.tokens, expression)
-        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, expression), (self.batch.tokens,), (moved,))[1]
-        return found
+            return self._at(moved, expression) - self._at(tokens, expression)
+        return self._derivative(expression, moved)
 
-    def _slope(self, term: Slope) -> torch.Tensor:
-        """The derivative along the vectors that were drawn for the direction."""
-        if term.along not in self.vectors:
-            return torch.full((self.batch.count,), torch.nan, dtype=torch.float64)
-        along = torch.stack([torch.stack(each, -1) for each in self.vectors[term.along]], 1)
-        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, term.expression), (self.batch.tokens,), (along,))[1]
+    def _derivative(self, expression: Expression, along: torch.Tensor) -> torch.Tensor:
+        """Of a quantity, where the tokens move so (of the state alone)."""
+        tokens = self.batch.tokens.expand_as(along).clone()
+        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, expression), (tokens,), (along,))[1]
         return found
 
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
-        batch = self.batch
-        value = Numbers(
-            sizes={"token": batch.n, "head": int(self._heads)},
-            scalars={TOKENS: sp.Integer(batch.n), HEADS: self._heads},
-            matrices=_Matrices(batch),
-            vectors={STATE: _listed(tokens), **self.vectors},
-            exp=torch.exp,
-            sqrt=torch.sqrt,
-            convert=self.scalar,
-            masks={"causal": [[int(j <= i) for j in range(batch.n)] for i in range(batch.n)]},
-            assumptions=_assumptions(batch.system),
-        ).scalar(expression, dict(self.indices))
-        return (
-            value if isinstance(value, torch.Tensor) else torch.full((batch.count,), float(value), dtype=torch.float64)
-        )
+        return Quantities(self.batch, {STATE: tokens, **self.vectors}, self.scalar).scalar(expression, self.places)
+
+
+def _largest(found: torch.Tensor) -> torch.Tensor:
+    """Along the first axis; ``nan`` where nothing is seen to fail and of some nothing is seen."""
+    unseen = found.isnan()
+    worst = torch.where(unseen, VACUOUS, found).amax(0)
+    return torch.where(unseen.any(0) & ~(worst > 0), torch.nan, worst)
+
+
+def _as_float(value: Any) -> Any:
+    return float(value) if isinstance(value, sp.Integer) else value
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(term: Tensor) -> frozenset[Any]:
+    return frozenset(term.letters())
+
+
+@lru_cache(maxsize=4096)
+def _apart(
+    expression: sp.Expr, sizes: tuple[tuple[sp.Symbol, sp.Integer], ...]
+) -> tuple[sp.Expr, tuple[tuple[sp.Symbol, Tensor], ...]]:
+    """The term with a letter for each quantity of the calculus and whole numbers for its sizes; and what the letters are."""
+    inside = sorted(expression.atoms(Tensor), key=str)
+    table = {term: sp.Dummy(f"quantity_{number}", real=True) for number, term in enumerate(inside)}
+    plain = _numbers(expression.xreplace(table).xreplace(dict(sizes)))
+    return plain, tuple((letter, term) for term, letter in table.items())
 
 
 @SEEN.register(Atom)
@@ -386,21 +407,19 @@ def seen_every(said: ForAll, seen: _Seen) -> torch.Tensor:
     return seen.of_every(said)
 
 
-@lru_cache(maxsize=64)
-def _assumptions(about: System) -> Assumptions:
-    """The names that the equation of a system introduces."""
-    return linearize(about, tangent=False).assumptions
-
-
-def _value(number: Any, place: int) -> float:
-    """What was drawn for an instance; an integer is the same for all."""
-    return float(number[place]) if isinstance(number, torch.Tensor) and number.ndim else float(number)
-
-
 @lru_cache(maxsize=200)
 def _compiled(rows: Any, letters: tuple[sp.Symbol, ...]) -> Any:
     """Exact entries as a function of their letters, in floats."""
     return sp.lambdify(letters, rows, modules="math")
+
+
+def _violation_of(
+    about: System, claim: VelocityIs | UnboundedFrom | VanishesFrom, values: Mapping[sp.Symbol, float]
+) -> float:
+    try:
+        return _Run(about, claim, values).violation()
+    except OverflowError:  # the exponential of a score that was drawn too large
+        return math.nan
 
 
 @dataclass(frozen=True)
@@ -446,35 +465,3 @@ def _numbers(term: sp.Expr) -> sp.Expr:
     """The term with functions of numbers evaluated: ``exp(5/4)``, ``sqrt(3)``."""
     closed = {each for each in sp.preorder_traversal(term) if each.is_number and not each.is_Rational and each.args}
     return term.xreplace({each: each.evalf(17) for each in closed})
-
-
-def _listed(values: torch.Tensor) -> Any:
-    """``(B, ..., d)`` as nested lists of numbers ``(B,)``."""
-    if values.ndim == 1:
-        return values
-    return [_listed(part) for part in values.unbind(1)]
-
-
-class _Matrices(Mapping[str, Any]):
-    """The matrices of a batch by name, as rows of numbers ``(B,)``; of a system with heads by the number of the head."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-
-    def __getitem__(self, name: str) -> Any:
-        heads = self.batch.parameters.get("heads", ())
-        if heads and name in heads[0]:
-            return lambda head: _listed(_now(heads[head][name]))
-        return _listed(_now(self.batch.named(name)))
-
-    def __iter__(self) -> Any:
-        return iter(self.batch.parameters)
-
-    def __len__(self) -> int:
-        return len(self.batch.parameters)
-
-
-def _now(value: Any) -> torch.Tensor:
-    """A matrix that depends on time, at time 0."""
-    found: torch.Tensor = value(0.0) if callable(value) else value
-    return found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
 import sympy as sp
 import torch
@@ -9,8 +12,11 @@ from sympy.core.symbol import Str
 
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.readings.quantities import Places, Quantities, heads_of
 from eigentoken.proofs.properties.property import drawn_for
-from eigentoken.theory.calculus import Index, dot, matrix, vector
+from eigentoken.theory.calculus import HEADS, TOKENS, Index, delta, dot, exponential, factor, matrix, vector
+from eigentoken.theory.calculus.atoms import Norm
+from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs, rows
 from eigentoken.theory.kernel.propositions import (
@@ -31,9 +37,10 @@ from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.readings import GENERATED, LATEX, OBSERVED
 from eigentoken.theory.language.terms import Eigenvalue, d, ell
 from eigentoken.theory.language.terms import matrix as letter
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.catalogue import system
 
-I, J = Index("token", "i"), Index("token", "j")
+I, J, K = Index("token", "i"), Index("token", "j"), Index("token", "k")
 X, Y = vector("x", I), vector("x", J)
 Z = vector("z")
 V = letter("V")
@@ -197,3 +204,50 @@ def test_the_end_of_a_trajectory_along_a_ray_is_looked_at(value: int, unbounded:
         drawn = drawn_for(claim, GENERATED(claim, plan_for("token-flow", ())), 20, 1)
         found = torch.cat([OBSERVED(claim, batch) for batch in drawn.batches])
         assert (found < 0).all() if holds else (found > 0).all()
+
+
+@pytest.mark.parametrize("name", ["oja-map", "attention-map", "multihead-map"])
+def test_all_places_at_once_are_the_places_one_by_one(name: str) -> None:
+    """Along axes, with a family drawn for every place, against the plain loops of the calculus."""
+    known = linearize(system(name), tangent=False).assumptions
+    (step,) = [each for each in known.definitions if each == "y"]
+    radius = factor(Norm(next(iter(known.norms)), (I,)), -2)
+    y_i, y_j, w = vector(step, I), vector(step, J), vector("w", I, J)
+    expressions = [
+        dot(X, Y) * delta(I, J) + dot(y_i, w) * sp.Rational(1, 3),
+        radius * dot(y_i, y_j) * dot(w, X) - TOKENS * dot(Z, w),
+        dot(y_j, vector("x", K)).summed(K) * dot(w, w) + sp.Integer(2),
+        exponential(dot(X, Y)) * dot(Z, Y).summed(J),
+    ]
+    drawn = drawn_for(Formula(UNIT), plan_for(name, ()), 60, 3).batches
+    batch = next(each for each in drawn if each.count >= 2 and each.n >= 2 and each.d >= 2).take([0, 1])
+    source = torch.Generator().manual_seed(5)
+    z = torch.randn(batch.n, batch.n, 2, batch.d, generator=source, dtype=torch.float64)  # another at every place
+    family = torch.randn(2, batch.n, batch.n, batch.d, generator=source, dtype=torch.float64)
+    places = Places().bound(I, batch.n).bound(J, batch.n)
+    here = {TOKENS: sp.Integer(batch.n), HEADS: sp.Integer(heads_of(batch))}
+    at_once = Quantities(
+        batch, {"x": batch.tokens, "z": z, "w": family}, lambda value: batch.scalar(value.xreplace(here))
+    )
+    heads = batch.parameters.get("heads", ())
+    for expression in expressions:
+        found = at_once.scalar(expression, places).expand(batch.n, batch.n, 2)
+        for i, j, b in itertools.product(range(batch.n), range(batch.n), range(2)):
+            one = batch.take([b])
+            numbers = Numbers(
+                sizes={"token": batch.n, "head": heads_of(batch)},
+                scalars=here,
+                matrices={
+                    **{each: batch.parameters[each][b].tolist() for each in ("V", "M") if each in batch.parameters},
+                    **{
+                        each: lambda h, each=each, b=b: heads[h][each][b].tolist()
+                        for each in (heads[0] if heads else ())
+                    },
+                },
+                vectors={"x": batch.tokens[b].tolist(), "z": z[j, i, b].tolist(), "w": family[b].tolist()},
+                exp=math.exp,
+                sqrt=math.sqrt,
+                convert=lambda value, one=one: float(one.scalar(value)[0]),
+                assumptions=known,
+            )
+            assert float(found[j, i, b]) == pytest.approx(numbers.scalar(expression, {I: i, J: j}), rel=1e-9)
