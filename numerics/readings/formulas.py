@@ -192,7 +192,7 @@ class _Seen:
     def of_every(self, said: ForAll) -> torch.Tensor:
         letter = said.letter
         if isinstance(letter, Index):
-            return self._everywhere(said)
+            return self._everywhere(letter, said)
         if isinstance(letter, sp.Symbol) and letter.is_integer:
             whole = [self._with_number(letter, value) for value in self._integers(letter)]
             return self._worst([one._given(one.within(said.guard), said.body) for one in whole])
@@ -208,12 +208,12 @@ class _Seen:
                 return self._unseen()
         return _looked_at(self._worst([one._given(one.within(said.guard), said.body) for one in each]))
 
-    def _everywhere(self, said: ForAll) -> torch.Tensor:
+    def _everywhere(self, index: Index, said: ForAll) -> torch.Tensor:
         """At all places of an index of tokens or heads: along an axis of their own."""
         sizes = {"token": self.batch.n, "head": heads_of(self.batch)}
-        if said.letter.kind not in sizes:
+        if index.kind not in sizes:
             return self._unseen()
-        there = replace(self, places=self.places.bound(said.letter, sizes[said.letter.kind]))
+        there = replace(self, places=self.places.bound(index, sizes[index.kind]))
         found = there._given(there.within(said.guard), said.body)
         return _largest(found) if found.ndim > there.places.depth else found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import sympy as sp
@@ -124,7 +124,7 @@ class Quantities:
     def _product(self, monomial: Monomial, places: Places) -> Scalar:
         product: Scalar = 1.0
         for atom, power in monomial.factors:
-            value = self._remembered(atom, places, lambda each=atom: self._atom(each, places))
+            value = self._remembered(atom, places, partial(self._atom, atom, places))
             for _ in range(abs(power)):
                 product = product * value if power > 0 else product / value
         return product
