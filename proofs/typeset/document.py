@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.prior_art import PRIOR_ART
+from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
 from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
@@ -259,21 +260,31 @@ def _statement_blocks(told: Statement) -> Iterator[Block]:
     if told.claims:
         about = f" for {', '.join(f'`{each}`' for each in told.systems)}" if told.systems else ""
         yield Paragraph("then" if told.conditions else f"Claim{about}:")
-        yield Items(tuple(f"${LATEX(each)}${_by(told, place)}" for place, each in enumerate(told.claims)))
+        claims, letters = printed_claims(told)
+        yield Items(tuple(f"${each}${_by(told, place)}" for place, each in enumerate(claims)))
+        if letters:
+            yield Paragraph("where")
+            yield Items(letters)
     if told.claims and notation(told):
         yield Paragraph(notation(told))
 
 
 def _kernel_blocks(told: Statement) -> Iterator[Block]:
     """The derivation of a statement that the kernel proves, from the tree of its proof."""
-    for names, steps in kernel_steps(told):
-        about = f" for {', '.join(f'`{name}`' for name in names)}" if any(names) else ""
+    for found in kernel_steps(told):
+        about = f" for {', '.join(f'`{name}`' for name in found.systems)}" if any(found.systems) else ""
         yield Heading(3, f"Derivation{about}")
-        label = f"{told.id}-{names[0]}" if len(told.proofs) > 1 else told.id
-        for step in steps[:-1]:
+        if found.letters:
+            yield Paragraph("Write")
+            yield Items(found.letters)
+        if found.assumptions:
+            yield Paragraph("Steps may assume")
+            yield Items(found.assumptions)
+        label = f"{told.id}-{found.systems[0]}" if len(told.proofs) > 1 else told.id
+        for step in found.steps[:-1]:
             how = step.how + (f"; from {_step_list(list(step.uses))}" if step.uses else "")
-            yield PrintedArgument(step.number, how, step.caption, step.formula, f"{label}-{step.number}")
-        yield Paragraph(f"The claims follow from {_step_list(list(steps[-1].uses))}.")
+            yield PrintedArgument(step.number, how, step.says, step.formula, f"{label}-{step.number}")
+        yield Paragraph(f"The claims follow from {_step_list(list(found.steps[-1].uses))}.")
         yield End()
 
 

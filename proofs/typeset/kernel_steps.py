@@ -6,21 +6,34 @@ with what it assumes beyond the conditions of the statement, and with the steps 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import sympy as sp
 
 from eigentoken.proofs.bibliography import parse
+from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, shortened
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import STANDING
-from eigentoken.theory.kernel.propositions import FALSE, Conjunction, Proposition, conjuncts, proposition, quantities
+from eigentoken.theory.kernel.propositions import (
+    FALSE,
+    Conjunction,
+    Proposition,
+    conjuncts,
+    proposition,
+    quantities,
+    relation_of,
+)
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import Rate, Slope, bases_of, is_defined
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["KernelStep", "kernel_steps", "notation"]
+__all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation"]
 
 #: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
 HOW = {
@@ -38,7 +51,7 @@ HOW = {
     "slope": "differentiated, from the equation of the system",
     "reduction": "by normal form, for all sizes",
     "identity": "identity, by normal form",
-    "arithmetic": "by a decision procedure for real arithmetic",
+    "arithmetic": "real arithmetic",
     "summed": "summed over the tokens",
     "square": "a sum of squares",
     "cases": "in every case",
@@ -57,12 +70,23 @@ HOW = {
     "almost_everywhere": "for almost every start",
 }
 
+#: A fact up to this many characters is said with its step, so many with one step; logic that joins so many steps is shown.
+SHORT, MANY, JOINS = 140, 4, 3
+#: Rules whose facts may be said with the step that they serve.
+FACTS = frozenset(
+    ("arithmetic", "identity", "reduction", "meaning", "modulus", "eigenvalue_order", "norm_of_symmetric", "positive")
+)
+
+#: Logic that is shown where it joins several steps.
+LOGIC = {"iff": "both directions", "tautology": "together", "discharge": "together", "generalise": "together"}
+
 
 @dataclass(frozen=True)
 class KernelStep:
     """One printed step: its rule, how it is known, its formula in LaTeX, the numbers of the steps that it rests on.
 
-    The last one has no formula: it says from which steps the claims follow.
+    ``since``: facts that serve this step alone, each with how it is known.  The last step has no formula: it says from which
+    steps the claims follow.
     """
 
     number: int
@@ -72,6 +96,30 @@ class KernelStep:
     formula: str
     uses: tuple[int, ...]
     argued: bool = False
+    since: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """The words before the formula."""
+        return f"{self.caption} Since {', '.join(self.since)}:".strip() if self.since else self.caption
+
+
+@dataclass(frozen=True)
+class KernelDerivation:
+    """The printed steps for some systems, the letters for long terms, and the assumptions that several steps share."""
+
+    systems: tuple[str, ...]
+    letters: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    steps: tuple[KernelStep, ...]
+
+    @property
+    def preamble(self) -> str:
+        """What is said before the first step; empty where there is nothing to say."""
+        found = [f"Write {', '.join(self.letters)}."] if self.letters else []
+        if self.assumptions:
+            found.append(f"Steps may assume {'; '.join(self.assumptions)}.")
+        return " ".join(found)
 
 
 def notation(told: Statement) -> str:
@@ -89,36 +137,141 @@ def notation(told: Statement) -> str:
     return f"Here {', '.join(found)}." if found else ""
 
 
-def kernel_steps(told: Statement) -> tuple[tuple[tuple[str, ...], tuple[KernelStep, ...]], ...]:
-    """The printed steps, by systems: systems with the same derivation are printed together."""
-    found: dict[tuple[KernelStep, ...], list[str]] = {}
+def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
+    """The derivations, by systems: systems with the same derivation are printed together."""
+    found: dict[KernelDerivation, list[str]] = {}
     given = {canonical(part) for each in (*map(proposition, told.conditions), *STANDING) for part in conjuncts(each)}
     for name, proved in told.proofs.items():
-        found.setdefault(tuple(_steps(proved, given)), []).append(name)
-    return tuple((tuple(names), steps) for steps, names in found.items())
+        found.setdefault(_derivation(proved, given, claim_letters(told)), []).append(name)
+    return tuple(replace(each, systems=tuple(names)) for each, names in found.items())
 
 
-def _steps(proved: Proved, given: set[Proposition]) -> Iterator[KernelStep]:
+@dataclass
+class _Draft:
+    """A step before it is printed."""
+
+    node: Proved
+    how: str
+    said: Proposition
+    assumed: tuple[Proposition, ...]
+    uses: frozenset[int]
+    users: int = 0
+    since: list[int] = field(default_factory=list)
+
+
+def _derivation(proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbol, sp.Expr]) -> KernelDerivation:
+    drafts, last = _drafts(proved, given)
+    if not last:  # nothing but equations of this kind
+        drafts, last = _drafts(proved, given, plain=True)
+    _fold(drafts, last)
+    things = [thing for draft in drafts.values() for thing in (draft.said, *draft.assumed)]
+    wide = bool(begun) or any(len(latex(draft.said)) > WIDE for draft in drafts.values())
+    letters = abbreviations(things, begun) if wide else {}
+    shared = _shared(drafts.values(), letters)
+    folded = {number for draft in drafts.values() for number in draft.since}
+    numbers = {old: new for new, old in enumerate((each for each in drafts if each not in folded), 1)}
+    steps = [
+        KernelStep(
+            numbers[old],
+            draft.node.rule,
+            draft.how,
+            draft.node.caption,
+            _formula(draft, letters, shared),
+            tuple(sorted(numbers[use] for use in draft.uses - set(draft.since))),
+            draft.node.rule == "argued",
+            tuple(_fact(drafts[each], letters) for each in draft.since),
+        )
+        for old, draft in drafts.items()
+        if old not in folded
+    ]
+    steps.append(KernelStep(len(steps) + 1, "claims", "together", "", "", tuple(sorted(numbers[use] for use in last))))
+    assumptions = tuple(f"{label} ${latex(shortened(each, letters))}$" for each, label in shared.values())
+    texts = (*assumptions, *(each.formula for each in steps), *(each.says for each in steps))
+    new = {letter: term for letter, term in letters.items() if letter not in begun}
+    return KernelDerivation((), defined(new, texts), assumptions, tuple(steps))
+
+
+def _drafts(
+    proved: Proved, given: set[Proposition], *, plain: bool = False
+) -> tuple[dict[int, _Draft], frozenset[int]]:
+    """The steps that are shown, by number, and those from which the claims follow."""
     numbers: dict[int, frozenset[int]] = {}
-    printed: dict[tuple[Proposition, frozenset[Proposition]], int] = {}
+    known: dict[tuple[Proposition, frozenset[Proposition]], int] = {}
+    drafts: dict[int, _Draft] = {}
     for node in _walk(proved, set()):
         behind = frozenset().union(*(numbers[id(each)] for each in _shown_premises(node)))
-        how = _how(node)
-        if not how or node.proposition == FALSE:
+        assumed = tuple(each for each in node.hypotheses if canonical(each) not in given)
+        how = _how(node) or (LOGIC.get(node.rule, "") if len(behind) >= JOINS else "")
+        known_before = canonical(node.proposition) in given | set(map(canonical, assumed))
+        if not how or node.proposition == FALSE or known_before or (_says_nothing(node) and not plain):
             numbers[id(node)] = behind
             continue
-        assumed = [each for each in node.hypotheses if canonical(each) not in given]
         key = (canonical(node.proposition), frozenset(map(canonical, assumed)))
-        if key not in printed:
-            printed[key] = len(printed) + 1
-            formula = latex(node.proposition)
-            if assumed:
-                formula = rf"\text{{if }} {latex(Conjunction(tuple(assumed)))}\text{{: }} {formula}"
-            yield KernelStep(
-                printed[key], node.rule, how, node.caption, formula, tuple(sorted(behind)), node.rule == "argued"
-            )
-        numbers[id(node)] = frozenset({printed[key]})
-    yield KernelStep(len(printed) + 1, "claims", "together", "", "", tuple(sorted(numbers[id(proved)])))
+        if key not in known:
+            known[key] = len(known) + 1
+            drafts[known[key]] = _Draft(node, how, node.proposition, assumed, behind)
+            for use in behind:
+                drafts[use].users += 1
+        numbers[id(node)] = frozenset({known[key]})
+    for use in numbers[id(proved)]:
+        drafts[use].users += 1
+    return drafts, numbers[id(proved)]
+
+
+def _says_nothing(node: Proved) -> bool:
+    """Both sides of the equation are printed alike: it relates two forms that only the calculus tells apart."""
+    relation = relation_of(node.proposition)
+    return isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs)
+
+
+def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
+    """A short fact that rests on no other step and serves one step of arithmetic is said with that step."""
+    for draft in drafts.values():
+        if draft.node.rule != "arithmetic":
+            continue
+        for use in sorted(draft.uses - last):
+            fact = drafts[use]
+            ours = set(map(canonical, draft.assumed))
+            if (
+                fact.users == 1
+                and not fact.uses
+                and fact.node.rule in FACTS
+                and not fact.node.caption
+                and {canonical(each) for each in fact.assumed} <= ours
+                and len(latex(fact.said)) <= SHORT
+                and len(draft.since) < MANY
+            ):
+                draft.since.append(use)
+
+
+def _shared(
+    drafts: Iterable[_Draft], letters: Mapping[sp.Symbol, sp.Expr]
+) -> dict[Proposition, tuple[Proposition, str]]:
+    """Assumptions that would be printed again and again have a label."""
+    uses: Counter[Proposition] = Counter()
+    first: dict[Proposition, Proposition] = {}
+    for draft in drafts:
+        for each in draft.assumed:
+            uses[canonical(each)] += 1
+            first.setdefault(canonical(each), each)
+    long = [each for each, times in uses.items() if (times - 1) * len(latex(shortened(first[each], letters))) > SHORT]
+    return {each: (first[each], f"(A{number})") for number, each in enumerate(long, 1)}
+
+
+def _formula(
+    draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr], shared: Mapping[Proposition, tuple[Proposition, str]]
+) -> str:
+    formula = latex(shortened(draft.said, letters))
+    labels = [shared[canonical(each)][1] for each in draft.assumed if canonical(each) in shared]
+    plain = tuple(shortened(each, letters) for each in draft.assumed if canonical(each) not in shared)
+    if plain:
+        formula = rf"\text{{if }} {latex(Conjunction(plain))}\text{{: }} {formula}"
+    return rf"\text{{under {', '.join(labels)}: }} {formula}" if labels else formula
+
+
+def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:
+    how = "" if draft.node.rule in ("arithmetic", "identity", "reduction") else f" ({draft.how})"
+    return f"${latex(shortened(draft.said, letters))}${how}"
 
 
 def _walk(node: Proved, seen: set[int]) -> Iterator[Proved]:

@@ -11,7 +11,8 @@ from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.prior_art import PRIOR_ART
-from eigentoken.proofs.typeset.kernel_steps import KernelStep, kernel_steps, notation
+from eigentoken.proofs.typeset.abbreviations import printed_claims
+from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
@@ -110,9 +111,9 @@ class Summary:
             yield f"{ORIGIN[told.printed.kind]} ({how})", lines
         corrected = told.printed is not None and told.printed.erratum
         yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
-        for names, steps in kernel_steps(told):
-            about = f" for {', '.join(names)}" if any(names) else ""
-            yield f"Derivation{about}", list(_kernel_lines(steps))
+        for found in kernel_steps(told):
+            about = f" for {', '.join(found.systems)}" if any(found.systems) else ""
+            yield f"Derivation{about}", list(_kernel_lines(found))
         if told.proof is None and told.derivation is not None:
             yield "Derivation", list(self._step_lines())
         if told.variants:
@@ -142,12 +143,15 @@ class Summary:
             yield plain_text(told.text)
         for each in told.conditions:
             yield f"if    {plain_text(LATEX(each))}"
-        for place, claim in enumerate(told.claims):
+        claims, letters = printed_claims(told)
+        for place, claim in enumerate(claims):
             named = told.claims_from[place] if place < len(told.claims_from) else ()
             steps = told.derivation.steps if told.derivation else ()
             numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
             by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
-            yield f"then  {plain_text(LATEX(claim))}{by}"
+            yield f"then  {plain_text(claim)}{by}"
+        if letters:
+            yield f"where {plain_text(', '.join(letters))}"
         if told.claims and notation(told):
             yield plain_text(notation(told))
 
@@ -191,13 +195,13 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
             "scope": step.sizes(),
             "argued": step.argued,
         }
-    for names, steps in kernel_steps(told):
-        for each in steps[:-1]:
-            prefix = f"{names[0]} " if len(told.proofs) > 1 else ""
+    for found in kernel_steps(told):
+        for each in found.steps[:-1]:
+            prefix = f"{found.systems[0]} " if len(told.proofs) > 1 else ""
             yield {
                 "name": f"{prefix}{each.number}",
                 "kind": each.rule,
-                "says": each.caption or each.how,
+                "says": each.says or each.how,
                 "formula": each.formula,
                 "uses": [f"{prefix}{use}" for use in each.uses],
                 "scope": ALL_SIZES,
@@ -205,14 +209,16 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
             }
 
 
-def _kernel_lines(steps: tuple[KernelStep, ...]) -> Iterator[str]:
-    for step in steps[:-1]:
-        mark = f"{step.number}.".ljust(3 if len(steps) <= 10 else 4)
+def _kernel_lines(found: KernelDerivation) -> Iterator[str]:
+    if found.preamble:
+        yield plain_text(found.preamble)
+    for step in found.steps[:-1]:
+        mark = f"{step.number}.".ljust(3 if len(found.steps) <= 10 else 4)
         rests = f"; from {', '.join(map(str, step.uses))}" if step.uses else ""
-        words = f"{plain_text(step.caption)} " if step.caption else ""
+        words = f"{plain_text(step.says)} " if step.says else ""
         yield f"{mark}{words}[{plain_text(step.how)}{rests}]"
         yield " " * len(mark) + plain_text(step.formula)
-    yield f"The claims follow from {', '.join(map(str, steps[-1].uses))}."
+    yield f"The claims follow from {', '.join(map(str, found.steps[-1].uses))}."
 
 
 def _how(step: Step) -> str:

@@ -84,7 +84,7 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
     assert len(labels) == len(set(labels))
     assert cited <= set(re.findall(r"\\bibitem\{([^}]*)\}", body))
     steps = told.derivation.steps if told.derivation and told.proof is None else ()
-    printed = [len(steps), *(len(found) - 1 for _, found in kernel_steps(told))]
+    printed = [len(steps), *(len(found.steps) - 1 for found in kernel_steps(told))]
     assert body.count(r"\step{") == sum(printed) > 0
     for step in steps:
         if step.scope != ALL_SIZES:

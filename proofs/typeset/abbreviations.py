@@ -1,0 +1,140 @@
+"""Letters for long terms that a printed derivation repeats: ``theta_1 = ...``, said once and used in every formula.
+
+Only what is printed changes: a term is replaced by its letter inside a copy of the proposition, never in what was proved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import sympy as sp
+
+from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.terms import ell
+from eigentoken.theory.printing.scalars import scalar_latex
+from eigentoken.theory.statements.statement import Statement
+
+__all__ = ["WIDE", "abbreviations", "claim_letters", "defined", "printed_claims", "shortened"]
+
+#: A term of fewer parts is not worth a letter, nor one that saves fewer of them in all.
+PARTS, SAVED, LETTERS = 9, 60, 12
+NAMES = (r"\theta", r"\chi", r"\upsilon", r"\vartheta")
+#: A formula beyond this many characters has its long terms replaced by letters.
+WIDE = 700
+
+Thing = TypeVar("Thing")
+
+
+def abbreviations(
+    things: Iterable[Any], begun: Mapping[sp.Symbol, sp.Expr] = MappingProxyType({})
+) -> dict[sp.Symbol, sp.Expr]:
+    """Letters for the terms that save most, after those that have one already; each is written with those before it.
+
+    A term in the index of a class of eigenvalues has it at its letter (``theta_{1,ell}``).
+
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> long = (x + 2) * (y + 3) / (x * y - 1)
+    >>> list(abbreviations([long + k for k in range(9)]).values()) == [long]
+    True
+    """
+    terms = [each for thing in things for each in _terms(shortened(thing, begun))]
+    chosen: list[sp.Expr] = []
+    while len(chosen) < LETTERS:
+        counted: Counter[sp.Expr] = Counter()
+        for term in terms:
+            counted.update(_parts(term))
+        saved = {part: (times - 1) * _size(part) for part, times in counted.items()}
+        most = max(saved.values(), default=0)
+        if most < SAVED:
+            break
+        best = min((part for part in saved if saved[part] == most), key=sp.default_sort_key)
+        terms = [term.xreplace({best: sp.Dummy(f"{len(chosen)}", real=True)}) for term in terms]
+        chosen.append(best.xreplace({each: chosen[int(each.name)] for each in best.atoms(sp.Dummy)}))
+    taken = {each.name for term in terms for each in term.free_symbols} - {each.name for each in begun}
+    name = next(each for each in NAMES if not any(each.strip("\\") in one for one in taken))
+    found = dict(begun)
+    for term in sorted(chosen, key=lambda term: (_size(term), sp.default_sort_key(term))):
+        mark = rf"{len(found) + 1},\ell" if term.has(ell) else f"{len(found) + 1}"
+        found[sp.Symbol(rf"{name}_{{{mark}}}", real=True)] = shortened(term, found)
+    return found
+
+
+def defined(letters: Mapping[sp.Symbol, sp.Expr], texts: Iterable[str]) -> tuple[str, ...]:
+    """``$theta_1 = ...$`` for the letters that the texts use, and those that these use."""
+    text, found = " ".join(texts), []
+    for letter, term in reversed(letters.items()):
+        if letter.name in text:
+            said = f"${letter.name} = {scalar_latex(term)}$"
+            text += said
+            found.append(said)
+    return tuple(reversed(found))
+
+
+def claim_letters(told: Statement) -> dict[sp.Symbol, sp.Expr]:
+    """Letters for the long terms of the claims, where one of these is wide."""
+    wide = max((len(LATEX(each)) for each in told.claims), default=0) > WIDE
+    return abbreviations(told.claims) if wide else {}
+
+
+def printed_claims(told: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The claims in LaTeX, and the letters for the long terms that they repeat."""
+    letters = claim_letters(told)
+    said = tuple(LATEX(shortened(each, letters)) for each in told.claims)
+    return said, defined(letters, said)
+
+
+def shortened(thing: Thing, letters: Mapping[sp.Symbol, sp.Expr]) -> Thing:
+    """A copy with terms replaced by their letters: of a term, a word, a proposition, or several."""
+    changed: Any = _shortened(thing, letters) if letters else thing
+    return changed  # type: ignore[no-any-return]
+
+
+def _shortened(thing: Any, letters: Mapping[sp.Symbol, sp.Expr]) -> Any:
+    if isinstance(thing, sp.core.relational.Relational):
+        return thing.func(*(_shortened(side, letters) for side in thing.args), evaluate=False)
+    if isinstance(thing, sp.Expr) and not isinstance(thing, sp.MatrixExpr):
+        for letter, term in letters.items():
+            thing = thing.xreplace({term: letter})
+        return thing
+    if isinstance(thing, tuple) and type(thing) is tuple:
+        return tuple(_shortened(each, letters) for each in thing)
+    if is_dataclass(thing) and not isinstance(thing, type):
+        kept = {each.name: getattr(thing, each.name) for each in fields(thing) if each.init}
+        return replace(thing, **{name: _shortened(value, letters) for name, value in kept.items()})
+    return thing
+
+
+def _terms(thing: Any) -> Iterator[sp.Expr]:
+    """The outermost terms inside."""
+    if isinstance(thing, sp.core.relational.Relational):
+        yield from thing.args
+    elif isinstance(thing, sp.Expr) and not isinstance(thing, sp.MatrixExpr):
+        yield thing
+    elif isinstance(thing, tuple):
+        for each in thing:
+            yield from _terms(each)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        for each in fields(thing):
+            yield from _terms(getattr(thing, each.name))
+
+
+def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
+    """Every scalar part that is long enough."""
+    if (
+        term.args
+        and isinstance(term, sp.Expr)
+        and not isinstance(term, sp.MatrixExpr | Tensor)
+        and _size(term) >= PARTS
+    ):
+        yield term
+        for each in term.args:
+            yield from _parts(each)
+
+
+def _size(term: sp.Basic) -> int:
+    return 1 + sum(map(_size, term.args)) if not isinstance(term, Tensor) else 6
