@@ -32,6 +32,7 @@ from eigentoken.theory.calculus import (
 from eigentoken.theory.calculus.derivative import COLUMN
 from eigentoken.theory.calculus.evaluation import Numbers
 from eigentoken.theory.calculus.expressions import Expression
+from eigentoken.theory.kernel.tensors import Tensor
 
 mp = MPContext()
 mp.dps = 40
@@ -221,3 +222,20 @@ def test_the_weights_sum_to_one(setting):
     weights = CalculusAlgebra(rules).attention(vector("x", SLOT), Letter("M"), "mask", False)
     total = weights.at((SLOT, FREE[0])).summed(COLUMN)
     assert abs(numbers.scalar(total, {FREE[0]: 2}) - 1) < mp.mpf(10) ** -35
+
+
+def test_terms_that_become_equal_are_added() -> None:
+    """``x_i - x_j`` at ``j = i`` is zero, and ``exp(x_i + x_j)`` is ``exp(2 x_i)``: no term is lost where two become one."""
+    i, j, k = (Index("token", name) for name in "ijk")
+    first, second = (dot(vector("x", at), vector("v")) for at in (i, j))
+    rate, other = sp.symbols("c e", real=True)
+    pair = dot(vector("x", i), vector("x", k)) + dot(vector("x", j), vector("x", k))
+    assert not (first - second).at((j, i)).terms
+    assert Tensor(first - second).put({j: i}) == Tensor(first * 0)
+    assert Tensor((first + second).at((j, i))) == Tensor(first * 2)
+    assert Tensor(exponential(first + second)).put({j: i}) == Tensor(exponential(first * 2))
+    twice = row_sum(dot(vector("x", i), vector("x", k)) * 2, k)
+    assert Tensor(factor(row_sum(pair, k)).at((j, i))) == Tensor(factor(twice))
+    grown = exponential(first * rate) - exponential(first * other)
+    assert Tensor(grown).put({rate: other}) == Tensor(first * 0)
+    assert str(Tensor(exponential(first + second)).put({j: i})) == "Tensor(exp(2 <v|x_i>))"
