@@ -1,7 +1,7 @@
-"""AB-L6.1: one token under a symmetric value matrix: Oja's flow in its own time.
+"""AB-L6.1: one token under a symmetric value matrix: the first token of the causal flow follows Oja's flow.
 
-``y(t) = e^{sU} y_0 / |e^{sU} y_0|``, ``s = int abar``.  The equilibria of smaller eigenvalues are unstable, but their domain of
-attraction is not empty.  Reference: Abella-Silvestre-Tabuada, Lemma 6.1.
+It tends to the unit top eigenvector on whose side it starts.  The equilibria of smaller eigenvalues are unstable, but their
+domain of attraction is not empty.  Reference: Abella-Silvestre-Tabuada, Lemma 6.1.
 """
 
 from __future__ import annotations
@@ -11,194 +11,27 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.first_token import ATTRACTS, OJA, attracted, oja
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import as_numbers, numbers, symmetric_eigenpairs
 from eigentoken.proofs.steps.tensor_reductions import velocity
-from eigentoken.proofs.steps.textbook import RAYLEIGH
-from eigentoken.proofs.steps.textbook_flows import EXPONENTIAL_LIMIT, NULL_SUBMANIFOLDS
-from eigentoken.theory.language.conditions import InHemisphere, SimpleTop, Symmetric
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.conditions import SimpleTop, Symmetric
 from eigentoken.theory.language.observables import dot
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 U = matrix("U")
 VALUE = ((2, 1, 0), (1, 0, 1), (0, 1, -1))
 
 
-def _coordinates() -> tuple[Step, ...]:
-    """Each eigencoordinate grows at its own rate; ratios to the top one decay."""
-    s, mu, lam, start, top = sp.symbols("s mu lambda c_mu c_lambda", real=True)
-    square = sp.Function("N", positive=True)(s)
-    growth = sp.Symbol("R", real=True)
-    coordinate = start * sp.exp(mu * s) / sp.sqrt(square)
-    slope = sp.diff(coordinate, s).subs(sp.Derivative(square, s), 2 * growth)
-    size = sp.Symbol("N", positive=True)
-    height = sp.Symbol("b", real=True)
-    coordinate_mu, quotient, ratio, fast, slow = sp.symbols("y_mu q k E D", real=True)
-    return (
-        Identity(
-            name="closed form",
-            says="In the eigenbasis of $U$ let $z = e^{sU}y_0$, $N = |z|^2$, $R = z^{\\top}Uz$, so that "
-            "$\\tfrac{dN}{ds} = 2R$. The coordinate $y_{\\mu} = c_{\\mu}e^{\\mu s}/\\sqrt N$ solves "
-            "$\\tfrac{dy_{\\mu}}{ds} = (\\mu - R/N)\\,y_{\\mu}$, and $R/N = y^{\\top}Uy$: the flow (22) in the time "
-            "$s$.",
-            left=slope.subs(square, size),
-            right=(mu - growth / size) * start * sp.exp(mu * s) / sp.sqrt(size),
-            establishes=("the solution in closed form",),
-        ),
-        Identity(
-            name="ratios",
-            says="Against the top coordinate every other one decays at the rate $\\lambda - \\mu$: the normalisation "
-            "cancels.",
-            left=(start * sp.exp(mu * s) / sp.sqrt(size)) / (top * sp.exp(lam * s) / sp.sqrt(size)),
-            right=start / top * sp.exp(mu * s - lam * s),
-            uses=("closed form",),
-        ),
-        Inequality(
-            name="decay",
-            says="For $\\mu < \\lambda$ and $s > 0$ the exponential factor $E = e^{-(\\lambda-\\mu)s}$ is below one, "
-            "and it tends to zero.",
-            hypotheses=(lam > mu, s > 0),
-            conclusion=sp.exp(-(lam - mu) * s) < 1,
-            uses=("ratios",),
-        ),
-        Inequality(
-            name="coordinates",
-            says="Let $v^{\\top}y_0 > 0$, $b = v^{\\top}y$ and $\\delta$ the gap between $\\lambda$ and the next "
-            "eigenvalue. A coordinate $y_{\\mu} = q\\,b$ is $q$ times the top one, $q^2 = k^2 E$ with $k = "
-            "c_{\\mu}/c_{\\lambda}$ and $E = e^{-2(\\lambda-\\mu)s} \\le D = e^{-2\\delta s}$; since $b^2 \\le 1$, $0 "
-            "\\le y_{\\mu}^2 \\le k^2 D$.",
-            hypotheses=(
-                sp.Eq(coordinate_mu, quotient * height),
-                height**2 <= 1,
-                sp.Eq(quotient**2, ratio**2 * fast),
-                fast <= slow,
-            ),
-            conclusion=sp.And(coordinate_mu**2 >= 0, coordinate_mu**2 <= ratio**2 * slow),
-            uses=("ratios", "decay"),
-        ),
-    )
-
-
-def _attraction() -> tuple[Step, ...]:
-    """The distance to v tends to zero, from exactly the open hemisphere of v."""
-    s, mu, lam, top = sp.symbols("s mu lambda c_lambda", real=True)
-    height = sp.Symbol("b", real=True)
-    fast_exponent, slow_exponent = sp.symbols("x z", real=True)
-    delta, others, scale = sp.symbols("delta S f", real=True)
-    return (
-        Inequality(
-            name="ordered exponents",
-            says="Indeed for $\\lambda - \\mu \\ge \\delta > 0$ and $s > 0$ the exponents are ordered,",
-            hypotheses=(delta > 0, lam - mu >= delta, s > 0),
-            conclusion=sp.And((lam - mu) * s >= delta * s, delta * s > 0),
-            uses=("decay",),
-        ),
-        Inequality(
-            name="slowest factor",
-            says="and so are their exponentials, with $x = (\\lambda - \\mu)s$ and $z = \\delta s$; both are below one.",
-            hypotheses=(fast_exponent >= slow_exponent, slow_exponent > 0),
-            conclusion=sp.And(sp.exp(-2 * fast_exponent) <= sp.exp(-2 * slow_exponent), sp.exp(-2 * slow_exponent) < 1),
-            uses=("ordered exponents",),
-        ),
-        Inequality(
-            name="distance",
-            says="With $S = \\sum_{\\mu<\\lambda} y_{\\mu}^2 = 1 - b^2$ and $b > 0$ (a positive multiple of "
-            "$c_{\\lambda}$), $|y - v|^2 = 2(1 - b)$ lies between zero and $2S$, a multiple of $e^{-2\\delta s}$.",
-            hypotheses=(height > 0, height <= 1, sp.Eq(others, 1 - height**2)),
-            conclusion=sp.And(2 * (1 - height) >= 0, 2 * (1 - height) <= 2 * others),
-            uses=("coordinates", "slowest factor"),
-            needs=("the solution in closed form", "the top eigenvalue is simple"),
-            establishes=("the squared distance to v lies between zero and a decaying exponential of s",),
-        ),
-        Citation(
-            name="attraction",
-            says="So $y \\to v$ from every start with $v^{\\top}y_0 > 0$, for any sign of $\\lambda$.",
-            theorem=EXPONENTIAL_LIMIT,
-            letters={"q": "the squared distance to v"},
-            uses=("distance",),
-            establishes=("the squared distance to v tends to zero",),
-            formula="|y(t) - v|^2 \\to 0",
-        ),
-        Inequality(
-            name="exactly the hemisphere",
-            says="If $v^{\\top}y_0 = c_{\\lambda} \\le 0$, then $b = c_{\\lambda}f$ with a positive factor $f = "
-            "e^{\\lambda s}/\\sqrt N$ is never positive, and $|y - v|^2 = 2(1 - b) \\ge 2$: $v$ attracts exactly "
-            "$\\{v^{\\top}y > 0\\}$.",
-            hypotheses=(sp.Eq(height, top * scale), scale > 0, top <= 0),
-            conclusion=2 * (1 - height) >= 2,
-            uses=("closed form", "attraction"),
-            needs=("the squared distance to v tends to zero",),
-            establishes=("v attracts exactly the open hemisphere around v",),
-        ),
-    )
-
-
-def _other_eigenvectors() -> tuple[Step, ...]:
-    """The other eigenvectors attract null sets and are unstable."""
-    lam, top = sp.symbols("lambda c_lambda", real=True)
-    rayleigh, height, end = sp.symbols("rho b l", real=True)
-    return (
-        Inequality(
-            name="domain of the others",
-            says="By the symmetry $y \\to -y$, $-v$ attracts $\\{v^{\\top}y < 0\\}$. Let $l$ be the limit of the "
-            "height: $1$ if $c_{\\lambda} = v^{\\top}y_0 > 0$, $-1$ if it is negative. On $L_{\\mu}$, $\\mu < "
-            "\\lambda$, heights are zero: a start whose limit is there has $v^{\\top}y_0 = 0$. (The equilibrium "
-            "itself is such a start.)",
-            hypotheses=(
-                sp.Implies(top > 0, sp.Eq(end, 1)),
-                sp.Implies(top < 0, sp.Eq(end, -1)),
-                sp.Eq(end, 0),
-            ),
-            conclusion=sp.Eq(top, 0),
-            uses=("exactly the hemisphere",),
-            needs=("v attracts exactly the open hemisphere around v",),
-            establishes=(
-                "the domain of the other equilibria lies in finitely many submanifolds of positive codimension",
-            ),
-        ),
-        Citation(
-            name="null domain",
-            says="The equator $\\{v^{\\top}y = 0\\}$ is a null set, and so is the domain.",
-            theorem=NULL_SUBMANIFOLDS,
-            letters={"B": "the domain of the other equilibria"},
-            uses=("domain of the others",),
-            formula="\\operatorname{meas}\\{y_0 : v^{\\top}y_0 = 0\\} = 0",
-            establishes=("the domain of the other equilibria has measure zero",),
-        ),
-        Citation(
-            name="Rayleigh",
-            says="On the sphere, with the top eigenvalue $\\lambda$:",
-            theorem=RAYLEIGH,
-            letters={"A": "U"},
-            formula="y^{\\top}Uy \\le \\lambda",
-            establishes=("a unit vector where the form of U is its top eigenvalue is an eigenvector",),
-        ),
-        Inequality(
-            name="instability of the others",
-            says="At an equilibrium in $L_{\\mu}$, $\\mu < \\lambda$, the height $b = v^{\\top}y > 0$ grows: $\\dot b "
-            "= \\bar\\alpha(\\lambda - \\rho)\\,b$ with $\\rho = y^{\\top}Uy$ near $\\mu$.",
-            hypotheses=(height > 0, rayleigh < lam),
-            conclusion=(lam - rayleigh) * height > 0,
-            uses=("Rayleigh",),
-            needs=("a unit vector where the form of U is its top eigenvalue is an eigenvector",),
-            establishes=("the other equilibria are unstable",),
-        ),
-    )
-
-
-def derive() -> Derivation:
-    """Each eigencoordinate of ``e^{sU} y_0`` grows at its own rate; the normalisation is common."""
-    return Derivation(
-        (
-            *_coordinates(),
-            *_attraction(),
-            *_other_eigenvectors(),
-        )
-    )
+def proof(kernel: Kernel) -> Proved:
+    """The first token sees itself alone; its height rises to one."""
+    return kernel.conjunction(oja(kernel), attracted(kernel))
 
 
 def nonempty_domain() -> Verdict:
@@ -246,19 +79,10 @@ AB_L61 = register(
         source=Source(ABELLA, "Lemma 6.1"),
         title="One token under a symmetric value matrix",
         systems=("causal-flow",),
-        conditions=(Symmetric(U), SimpleTop(U), InHemisphere(U)),
-        text="Let $\\dot y = \\bar\\alpha(t)\\bigl(Uy - (y^{\\top}Uy)\\,y\\bigr)$ with $\\int\\bar\\alpha = \\infty$. "
-        "Then $y(t) = e^{sU}y_0/|e^{sU}y_0|$, $s = \\int_0^t\\bar\\alpha$. If the top eigenvalue is simple with unit "
-        "eigenvector $v$, then $v$ attracts exactly $\\{v^{\\top}y > 0\\}$, for any sign of $\\lambda$. Equilibria in "
-        "$L_{\\mu}$, $\\mu < \\lambda$, are unstable; their domain of attraction is a nonempty subset of "
-        "$v^{\\perp}$, of measure zero.",
-        facts=(
-            "U is symmetric",
-            "the top eigenvalue is simple",
-            "s tends to infinity",
-        ),
-        derive=derive,
-        prose_from=("null domain", "instability of the others"),
+        conditions=(Symmetric(U), SimpleTop(U)),
+        claims=(Formula(OJA), Formula(ATTRACTS)),
+        depends=("AB-E15",),
+        proof=proof,
         printed=Printed(
             text="(2) $y^* \\in L_{\\mu}(U) \\cap S^n$, $\\mu < \\lambda$, is unstable with empty domain of attraction.",
             wrong="Unstable, yes; the domain of attraction is not empty (it contains $y^*$ itself, and more). It is a "

@@ -168,15 +168,6 @@ assert (A2 : (c_1 / 4 - K * g) * r ^ 2 >= 0) by (apply product_ge; lra).
 assert (A3 : (alpha - c_1) * (m * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
 assert (A4 : c_1 * ((m - 3 / 4) * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
 """,
-    ("AB-T6.1", "sign of the multiplier"): r"""
-assert (R0 : i * r > 0) by (apply product_pos; lra).
-assert (Q : (mu / i + (- lambda)) / r = (mu - i * lambda) / (i * r)) by (field; lra).
-rewrite Q. split; intro Y.
-- assert (P : (i * lambda - mu) / (i * r) > 0) by (apply quotient_pos; lra).
-  replace ((mu - i * lambda) / (i * r)) with (- ((i * lambda - mu) / (i * r))) by (field; lra). lra.
-- destruct (Rlt_or_le mu (i * lambda)) as [y|y]; [exact y | exfalso].
-  assert (P : (mu - i * lambda) / (i * r) >= 0) by (apply quotient_ge; lra). lra.
-""",
     ("AB-E7", "smooth near zero"): r"""
 assert (A : (r - m ^ 2) * tau ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (B : (m * tau) ^ 2 < 1) by (replace ((m * tau) ^ 2) with (m ^ 2 * tau ^ 2) by ring; lra).
@@ -221,7 +212,6 @@ rewrite {3}. lra.
 assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
 repeat split; lra.
 """,
-    ("AB-L6.1", "slowest factor"): "split; [apply exp_below_one; lra | apply exp_monotone; lra].",
     ("AB-L4.2", "compact range"): "split; [apply exp_monotone; lra | apply Rle_ge; apply exp_monotone; lra].",
     ("PM-R1", "pairs"): "rewrite Rpower_minus_one by lra. field.",
     ("AB-R4.2", "sharpness"): "rewrite Rpower_Ropp. assert (P := Rpower_positive 2 m). field. lra.",
@@ -462,10 +452,6 @@ assert (B : (M - 1) * (M + 1) >= 0) by (apply product_ge; lra).
 assert (C : (r - 1) * M ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (D : x * (r * M ^ 2 - 1) >= 0) by (apply product_ge; lra).
 assert (F : S * r * M ^ 2 >= 0) by (apply product_ge; [apply product_ge; lra | apply square_ge]).
-""",
-    ("AB-T6.1", "lower estimate"): r"""
-assert (A1 : - p <= Rabs p) by (rewrite <- Rabs_Ropp; apply Rle_abs).
-assert (B1 : alpha_ii * b_i * (lambda - rho) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
 """,
     ("AB-X1", "rates"): r"""
 assert (A1 : delta * H = h_0) by (rewrite {9}; field; lra).

@@ -14,6 +14,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, shortened
+from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import STANDING
 from eigentoken.theory.kernel.propositions import (
@@ -56,6 +57,11 @@ HOW = {
     "square": "a sum of squares",
     "cases": "in every case",
     "induction": "by induction",
+    "causal_order": "of two tokens one sees the other",
+    "itself": "tokens that see each other are one token",
+    "first_token": "there is a first token",
+    "token_induction": "by induction over the tokens, in their order",
+    "latest": "the latest of finitely many times",
     "first_exit": "by the first time at which it could fail",
     "dissipates": "the quantity falls at least as fast as the squared speed",
     "monotone": "by the sign of the rate",
@@ -132,6 +138,10 @@ def notation(told: Statement) -> str:
         found.append(rf"$\Delta[q]$ is the {what}")
     if any(isinstance(term, Slope) for term in terms):
         found.append(r"$\mathrm{D}[q](w)$ is the derivative of $q$ along $x_i \mapsto x_i + \varepsilon w_i$")
+    if any(isinstance(atom, MaskEntry) for term in terms for part, _ in term.key for atom, _ in part.factors):
+        found.append(
+            r"$\mathrm{causal}_{ij}$ is $1$ where token $i$ sees token $j$, that is for $j \le i$, and else $0$"
+        )
     if any(is_defined(base.name) for term in terms for base in bases_of(term.key)):
         found.append("$y_i$ is what the map divides by its norm $r_i$")
     return f"Here {', '.join(found)}." if found else ""

@@ -9,7 +9,7 @@ from eigentoken.theory.proving.cvc5_process import guarded_inequality
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
-SAMPLE = ("PM-L3", "PM-L4", "PM-L5", "AB-E7", "AB-L6.1")
+SAMPLE = ("PM-L3", "PM-L4", "PM-L5", "AB-E7", "AB-L4.1")
 
 
 def scalar_steps(ids: tuple[str, ...] = ()) -> list[tuple[str, Step]]:

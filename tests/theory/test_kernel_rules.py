@@ -73,7 +73,7 @@ from eigentoken.theory.language.terms import (
 )
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
-from tests.theory import kernel_rules_of_matrices, kernel_rules_of_sums
+from tests.theory import kernel_rules_of_matrices, kernel_rules_of_order, kernel_rules_of_sums
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "theory" / "kernel"
@@ -759,8 +759,8 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
 }
 
 
-GIVES |= kernel_rules_of_sums.GIVES | kernel_rules_of_matrices.GIVES
-REFUSES |= kernel_rules_of_sums.REFUSES | kernel_rules_of_matrices.REFUSES
+GIVES |= kernel_rules_of_sums.GIVES | kernel_rules_of_matrices.GIVES | kernel_rules_of_order.GIVES
+REFUSES |= kernel_rules_of_sums.REFUSES | kernel_rules_of_matrices.REFUSES | kernel_rules_of_order.REFUSES
 for _rule, _uses in kernel_rules_of_matrices.FURTHER.items():
     REFUSES[_rule] = REFUSES[_rule] | _uses
 

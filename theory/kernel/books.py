@@ -25,11 +25,12 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     put,
+    relation_of,
     value_letters,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
-from eigentoken.theory.kernel.tensors import STATE, VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.systems.catalogue import special_case
@@ -104,6 +105,16 @@ def _defined(said: Proposition, known: Collection[Proposition]) -> tuple[Proposi
     return tuple(each for each in found if canonical(each) not in known and not bound & free_letters(each))
 
 
+def _at_one_state(said: Proposition) -> bool:
+    """Does it speak of a state x that is not the state at a time of the trajectory?"""
+    if isinstance(said, Atom):
+        relation = relation_of(said)
+        if relation is None:
+            return VectorLetter(STATE) in free_letters(said)
+        return any(each.time is None and VectorLetter(STATE) in each.letters() for each in relation.atoms(Tensor))
+    return VectorLetter(STATE) in free_letters(said) and any(map(_at_one_state, children(said)))
+
+
 def _kinds(kind: type | tuple[type, ...]) -> str:
     return " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
 
@@ -116,7 +127,7 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
         raise Refused(f"{theorem.name} is about a {theorem.time.value}")
     if theorem.space is not None and (joint is None or joint.space is not theorem.space):
         raise Refused(f"{theorem.name} is about tokens on the {theorem.space.value}")
-    if theorem.time is not None and any(VectorLetter(STATE) in free_letters(each) for each in hypotheses):
+    if theorem.time is not None and any(map(_at_one_state, hypotheses)):
         raise Refused(f"{theorem.name} is about trajectories: what it needs must hold at every state, not at one")
     known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]

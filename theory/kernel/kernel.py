@@ -15,7 +15,19 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, forms, formulas, instances, logic, spectra, structure, sums, words
+from eigentoken.theory.kernel import (
+    books,
+    dynamics,
+    forms,
+    formulas,
+    instances,
+    logic,
+    order,
+    spectra,
+    structure,
+    sums,
+    words,
+)
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -172,6 +184,11 @@ class Kernel:
     scaling = staticmethod(structure.scaling)
     total = staticmethod(structure.total)
     induction = staticmethod(structure.induction)
+    causal_order = staticmethod(order.causal_order)
+    itself = staticmethod(order.itself)
+    first_token = staticmethod(order.first_token)
+    token_induction = staticmethod(order.token_induction)
+    latest = staticmethod(order.latest)
     factors = staticmethod(sums.factors)
     product = staticmethod(sums.product)
     exponential_of = staticmethod(sums.exponential_of)

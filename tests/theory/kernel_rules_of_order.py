@@ -1,0 +1,129 @@
+"""Uses of the rules about tokens in their order: what they give, and what they refuse (see ``test_kernel_rules``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import HEAD, Index, dot, vector
+from eigentoken.theory.kernel import logic, order
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    Disjunction,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
+
+i, j, k = (Index("token", name) for name in "ijk")
+t, s = sp.symbols("t s", real=True)
+late = sp.Symbol("T", nonnegative=True)
+steps = sp.Symbol("m", integer=True, nonnegative=True)
+PAIR = dot(vector("x", i), vector("x", j))
+BOTH = order.sees(i, j) * order.sees(j, i)
+
+
+def said(relation: Any, left: Any, right: Any) -> Proposition:
+    return proposition(relation(left, right, evaluate=False))
+
+
+def value(at: Index, time: Any = None) -> Tensor:
+    return Tensor(dot(vector("x", at), vector("w")), time)
+
+
+def near(at: Index) -> Proposition:
+    return said(sp.Ge, value(at, sp.Integer(1)), sp.Integer(0))
+
+
+def step(earlier: Proposition | None = None, claim: Proposition | None = None, guard: Proposition = TRUE) -> Proved:
+    """From P(j) for every j before i to P(i), assumed."""
+    before = ForAll(j, order.before(j, i), near(j)) if earlier is None else earlier
+    return logic.assume(ForAll(i, guard, Implication(before, near(i) if claim is None else claim)))
+
+
+def sometime(
+    body: Proposition | None = None, letter: Any = late, index: Index = i, guard: Proposition = TRUE, since: Any = None
+) -> Proved:
+    """For every token: P(i, t) from some time on, assumed."""
+    inner = said(sp.Ge, value(i, t), sp.Integer(0)) if body is None else body
+    after = said(sp.Ge, t, letter if since is None else since)
+    return logic.assume(ForAll(index, guard, Exists(letter, TRUE, ForAll(t, after, inner))))
+
+
+def always(guard: Proposition = TRUE) -> Exists:
+    inner = ForAll(i, guard, said(sp.Ge, value(i, t), sp.Integer(0)))
+    return Exists(late, TRUE, ForAll(t, said(sp.Ge, t, late), inner))
+
+
+def is_one(query: Index, key: Index) -> Proposition:
+    return said(sp.Eq, Tensor(order.sees(query, key)), sp.Integer(1))
+
+
+GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
+    "causal_order": (
+        lambda: order.causal_order(i, j),
+        Conjunction(
+            (Disjunction((order.before(i, j), is_one(i, j))), Disjunction((is_one(i, j), is_one(j, i)))),
+        ),
+    ),
+    "itself": (
+        lambda: order.itself(PAIR, i, j),
+        said(sp.Eq, Tensor(BOTH * PAIR), Tensor(BOTH * dot(vector("x", i), vector("x", i)))),
+    ),
+    "first_token": (lambda: order.first_token(k, j), Exists(k, TRUE, ForAll(j, TRUE, is_one(j, k)))),
+    "token_induction": (lambda: order.token_induction(step()), ForAll(i, TRUE, near(i))),
+    "latest": (lambda: order.latest(sometime(guard=order.before(i, k))), always(order.before(i, k))),
+}
+
+REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
+    "causal_order": {"heads": (lambda: order.causal_order(i, HEAD), "of tokens")},
+    "itself": {"heads": (lambda: order.itself(PAIR, i, HEAD), "of tokens")},
+    "first_token": {
+        "one letter": (lambda: order.first_token(k, k), "two letters"),
+        "heads": (lambda: order.first_token(HEAD, j), "of tokens"),
+    },
+    "token_induction": {
+        "from later tokens": (lambda: order.token_induction(step(ForAll(j, order.before(i, j), near(j)))), "before i"),
+        "from all tokens": (lambda: order.token_induction(step(ForAll(j, TRUE, near(j)))), "before i"),
+        "from tokens that are not later": (
+            lambda: order.token_induction(step(ForAll(j, is_one(i, j), near(j)))),
+            "before i",
+        ),
+        "from another claim": (
+            lambda: order.token_induction(step(ForAll(j, order.before(j, i), said(sp.Ge, value(j), sp.Integer(0))))),
+            "before i",
+        ),
+        "a claim about the earlier token": (lambda: order.token_induction(step(claim=near(j))), "letter of their own"),
+        "under a guard": (lambda: order.token_induction(step(guard=is_one(i, k))), "without a guard"),
+        "without earlier tokens": (lambda: order.token_induction(step(TRUE)), "every j before i"),
+        "over real numbers": (
+            lambda: order.token_induction(logic.assume(ForAll(t, TRUE, Implication(near(i), near(i))))),
+            "every token",
+        ),
+    },
+    "latest": {
+        "what speaks of the time T": (lambda: order.latest(sometime(said(sp.Ge, t, 2 * late))), "must not speak"),
+        "a guard that speaks of the time": (
+            lambda: order.latest(sometime(guard=said(sp.Ge, t, sp.Integer(0)))),
+            "must not speak",
+        ),
+        "a guard that speaks of T": (
+            lambda: order.latest(sometime(guard=said(sp.Ge, late, sp.Integer(0)))),
+            "must not speak",
+        ),
+        "from another time on": (lambda: order.latest(sometime(since=2 * late)), "t >="),
+        "before T": (lambda: order.latest(sometime(since=late + t)), "t >="),
+        "an integer": (lambda: order.latest(sometime(letter=steps)), "real T"),
+        "infinitely many": (
+            lambda: order.latest(logic.assume(ForAll(s, TRUE, sometime().proposition.body))),
+            "every token",
+        ),
+    },
+}

@@ -1,0 +1,121 @@
+"""Rules about tokens in their order: what a causal mask is, induction over tokens, and times that serve all tokens.
+
+``c_ij`` is the causal mask, 1 where token i sees token j (``j <= i``), else 0: token j comes before token i where ``c_ji = 0``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eigentoken.theory.calculus import Expression, Index, MaskEntry, factor
+from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    Disjunction,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    free_letters,
+    proposition,
+    put,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.kernel.sameness import same
+from eigentoken.theory.kernel.tensors import Tensor
+
+__all__ = ["before", "causal_order", "first_token", "itself", "latest", "sees", "token_induction"]
+
+
+def sees(query: Index, key: Index) -> Expression:
+    """``c_ij``: 1 where token i sees token j, that is ``j <= i``, else 0."""
+    return factor(MaskEntry("causal", query, key))
+
+
+def _is(value: int, query: Index, key: Index) -> Proposition:
+    return proposition(sp.Eq(Tensor(sees(query, key)), value, evaluate=False))
+
+
+def before(earlier: Index, later: Index) -> Proposition:
+    """Token j comes before token i: ``c_ji = 0``, it does not see it."""
+    return _is(0, earlier, later)
+
+
+def _tokens(*indices: Index) -> None:
+    if any(each.kind != "token" for each in indices):
+        raise Refused(f"an order is that of tokens, got {', '.join(each.kind for each in indices)}")
+
+
+def causal_order(i: Index, j: Index) -> Proved:
+    """``c_ij`` is 0 or 1, and ``c_ij`` or ``c_ji`` is 1: of two tokens one sees the other, and a token sees itself."""
+    _tokens(i, j)
+    values = Disjunction((_is(0, i, j), _is(1, i, j)))
+    return prove(Conjunction((values, Disjunction((_is(1, i, j), _is(1, j, i))))), "causal_order", ())
+
+
+def itself(quantity: Expression, i: Index, j: Index) -> Proved:
+    """``[c_ij c_ji e(i, j)] = [c_ij c_ji e(i, i)]``: tokens that see each other are one token."""
+    _tokens(i, j)
+    both = sees(i, j) * sees(j, i)
+    wanted = sp.Eq(Tensor(both * quantity), Tensor(both * quantity.at((j, i))), evaluate=False)
+    defined = tuple(map(proposition, sorted(where_defined(wanted), key=sp.default_sort_key)))
+    return prove(proposition(wanted), "itself", (), None, defined)
+
+
+def first_token(k: Index, j: Index) -> Proved:
+    """There is a token k that every token j sees."""
+    _tokens(k, j)
+    if k == j:
+        raise Refused("two letters are needed: the first token, and any token")
+    return prove(Exists(k, TRUE, ForAll(j, TRUE, _is(1, j, k))), "first_token", ())
+
+
+def token_induction(step: Proved) -> Proved:
+    """``P(j)`` for every token j before i gives ``P(i)``, for every i: then ``P(i)`` for every token i.
+
+    The first token has none before it, and there are finitely many.
+    """
+    said = step.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
+        raise Refused("the step must be for every token i, without a guard")
+    _tokens(said.letter)
+    if not isinstance(said.body, Implication) or not isinstance(said.body.left, ForAll):
+        raise Refused("the step must be an implication from P(j) for every j before i")
+    i, earlier, claim = said.letter, said.body.left, said.body.right
+    j = earlier.letter
+    if not isinstance(j, Index) or j.kind != "token" or j == i or j in free_letters(claim):
+        raise Refused("the earlier tokens need a letter of their own")
+    if not same(earlier.guard, before(j, i)) or not same(earlier.body, put(claim, {i: j})):
+        raise Refused("the step must lead from P(j) for every j before i to P(i)")
+    return prove(ForAll(i, TRUE, claim), "token_induction", (step,), step.system, step.hypotheses)
+
+
+def latest(proved: Proved) -> Proved:
+    """``for every token i: P(i, t) from some time T on`` gives ``from some time T on: P(i, t) for every token i``.
+
+    There are finitely many tokens: the latest of the times serves all.  A guard on i stays with it.
+    """
+    said = proved.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.letter.kind != "token":
+        raise Refused("there must be a time for every token")
+    some = said.body
+    if not isinstance(some, Exists) or not isinstance(some.body, ForAll) or not _number(some.letter):
+        raise Refused("it must be said: there is a real T such that for every t >= T")
+    late, after = some.letter, some.body
+    if not _number(after.letter) or not same(after.guard, proposition(sp.Ge(after.letter, late, evaluate=False))):
+        raise Refused(f"it must be said for every real t with t >= {late}")
+    if late in free_letters(after.body) | free_letters(said.guard) or some.guard != TRUE:
+        raise Refused(f"what holds from {late} on must not speak of {late}")
+    if after.letter in free_letters(said.guard):
+        raise Refused(f"the guard must not speak of {after.letter}")
+    always = ForAll(after.letter, after.guard, ForAll(said.letter, said.guard, after.body))
+    return prove(Exists(late, TRUE, always), "latest", (proved,), proved.system, proved.hypotheses)
+
+
+def _number(letter: Any) -> bool:
+    """A real letter, of any sign: the larger of two values is a value."""
+    sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
+    return isinstance(letter, sp.Symbol) and letter.assumptions0 in sorts
