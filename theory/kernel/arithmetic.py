@@ -31,7 +31,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, SolverQuestion, joi
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import MatrixNumber
-from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.language.verdicts import Verdict, holds
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.proving.polynomial_form import assumed_of
 from eigentoken.theory.proving.real_arithmetic import prove as decide
@@ -75,14 +75,21 @@ def _defined(said: Proposition) -> frozenset[Any]:
 
 
 def _decided(assumed: list[Any], goal: Any, seconds: float) -> Verdict:
+    """Each conjunct of the goal by itself, those that say where it is defined first."""
     letters = {each for one in (*assumed, goal) for each in sp.sympify(one).free_symbols}
     unreal = sorted(str(each) for each in letters if each.is_real is False or not each.is_commutative)
     if unreal:
         raise Refused(f"real arithmetic is about real numbers, not {', '.join(unreal)}")
+    known, verdict = list(assumed), holds("nothing is asked")
     try:
-        return decide(assumed, goal, seconds=seconds, vacuous_allowed=True)
+        for part in sorted(sp.And.make_args(goal), key=lambda each: not isinstance(each, sp.Ne)):
+            verdict = decide(known, part, seconds=seconds, vacuous_allowed=True)
+            if not verdict.is_holds:
+                return verdict
+            known += [part] if isinstance(part, sp.Ne) else []  # where the terms of the others are defined
     except (TypeError, ValueError) as problem:
         raise Refused(f"real arithmetic cannot read it: {problem}") from problem
+    return verdict
 
 
 def _follows(
