@@ -45,7 +45,10 @@ demo: $(STAMP)
 # A fresh machine has no Coq, LaTeX or Chromium: the suite runs with these hidden, so that a test which needs one and does not
 # say so by its marker fails everywhere.  The marked tests are given whatever of the tools this machine has.
 # Each worker has a half of the files, in order, and takes over from the other at the end: what a file prepares is prepared once.
-SHARED := -n $(JOBS) --dist worksteal
+# The plugins are named: where pytest looks for them itself, it rewrites the asserts of every package that brings one, and ours
+# does (each worker of a fresh clone compiled all its modules again).
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+SHARED := -p xdist.plugin -p pytest_cov.plugin -p _hypothesis_pytestplugin -n $(JOBS) --dist worksteal
 PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest $(SHARED)
 
 test: $(TEST_STAMP) lint

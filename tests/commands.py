@@ -69,11 +69,16 @@ def here(*arguments: object, environment: dict[str, str] | None = None) -> subpr
     return subprocess.CompletedProcess(command, code if isinstance(code, int) else 1, printed, said)
 
 
-def pytest_here(*arguments: object) -> tuple[int, str]:
-    """Another pytest in this process, with the installed plugins and no settings: its exit code and what it prints."""
+def pytest_here(folder: Path, *arguments: object) -> tuple[int, str]:
+    """Another pytest in this process, with the installed plugins and no settings: its exit code and what it prints.
+
+    It looks at nothing above the folder (the folders of all other tests are there), and at its end not for what nobody holds.
+    """
     out = io.StringIO()
-    with redirect_stdout(out):
-        code = pytest.main(["-q", "-p", "no:cacheprovider", "-c", os.devnull, *map(str, arguments)])
+    alone = ["-q", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-c", os.devnull]
+    with redirect_stdout(out), mock.patch.dict(os.environ):
+        os.environ.pop("PYTEST_DISABLE_PLUGIN_AUTOLOAD", None)
+        code = pytest.main([*alone, "--rootdir", str(folder), "--confcutdir", str(folder), *map(str, arguments)])
     return int(code), out.getvalue()
 
 

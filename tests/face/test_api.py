@@ -607,11 +607,10 @@ def test_the_file_that_conjecture_new_writes_runs_under_plain_pytest(tmp_path: P
     file = new(tmp_path / "mine.py")
     assert "from eigentoken.lab import *" in file.read_text(encoding="utf-8")
     (tmp_path / "other.py").write_text("x = 1\n", encoding="utf-8")
-    collect = ["--collect-only", "--rootdir", tmp_path]
-    _, printed = pytest_here(*collect, file, tmp_path / "other.py")
+    _, printed = pytest_here(tmp_path, "--collect-only", file, tmp_path / "other.py")
     assert "mine.py::principal consensus is stable for every step" in printed
     assert "other.py" not in printed
-    _, printed = pytest_here(*collect, tmp_path)  # not named: an ordinary module
+    _, printed = pytest_here(tmp_path, "--collect-only", tmp_path)  # not named: an ordinary module
     assert "no tests collected" in printed
 
 

@@ -103,9 +103,7 @@ def test_files_run_under_pytest(tmp_path: Path) -> None:
     )
     (tmp_path / "conjecture_false.py").write_text((EXAMPLES / "any_step.py").read_text())
     (tmp_path / "conjecture_bad.py").write_text("x = (\n")
-    _, printed = pytest_here(
-        "--rootdir", tmp_path, "--conjecture-seconds", 30, "--continue-on-collection-errors", tmp_path
-    )
+    _, printed = pytest_here(tmp_path, "--conjecture-seconds", 30, "--continue-on-collection-errors", tmp_path)
     assert "1 passed" in printed
     assert "1 failed" in printed
     assert "1 error" in printed

@@ -283,7 +283,7 @@ def test_the_command_and_the_plugin_do_not_pass_it(tmp_path: Path) -> None:
             for each in expected
         )
     )
-    code, printed = pytest_here("--rootdir", tmp_path, "--conjecture-seconds", 1, file)
+    code, printed = pytest_here(tmp_path, "--conjecture-seconds", 1, file)
     assert code == 1
     assert "3 failed" in printed
     assert printed.count("not tested") >= 3
