@@ -8,7 +8,6 @@ interval, an answer is a verdict.  Cases are those of Li and Altafini: 1, a real
 from __future__ import annotations
 
 import ctypes
-import gc
 import math
 import sys
 from collections.abc import Sequence
@@ -161,8 +160,11 @@ def examine(
 
 
 def give_back_memory() -> None:
-    """Ask the allocator to return what is free (glibc keeps it otherwise); without such a call, nothing happens."""
-    gc.collect()
+    """Ask the allocator to return what is free (glibc keeps it otherwise); without such a call, nothing happens.
+
+    The matrices of a head are in no cycle, so that they are free as soon as they are released: the collector, which would look
+    at every object of the process for each head, is not asked.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
     if trim is not None:
         trim(0)
