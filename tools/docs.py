@@ -49,12 +49,12 @@ def run(command: str, folder: Path) -> str:
 
 @cache
 def _programs() -> str:
-    """A folder with an ``eigentoken`` that need not load its libraries (``tools/warm.py``)."""
+    """A folder with an ``eigentoken`` that need not load its libraries and read the book (``tools/warm.py``)."""
     warm = _beside("warm")
     folder = tempfile.mkdtemp(prefix="eigentoken-docs-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = Path(folder) / "eigentoken"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm.command())} "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm.command(book=True))} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return folder
 
@@ -100,7 +100,8 @@ def refreshed(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if not text.startswith(OWN_PROCESS):
         return made_anew(path, text)
-    command = [sys.executable, __file__, "--print", str(path)]
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import docs; docs.main(['--print', {str(path)!r}])"
+    command = [*_beside("warm").command(book=True), "-c", code]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     if ran.returncode != 0:
         raise AssertionError(f"{path.name}: {ran.stderr[-3000:]}")

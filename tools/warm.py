@@ -3,7 +3,8 @@
 ``command()`` starts, once, a server that has imported the libraries and nothing of ours, and returns the command to call
 instead of ``python -m eigentoken``.  Each call is a fork of that server with the caller's folder, environment, arguments,
 standard streams and exit code: every module of ours is imported anew, so a missing import is seen as in a fresh process.  The
-tests and ``tools/docs.py`` use it; what is about processes themselves (signals, memory, what is imported) starts Python.
+tests use it; what is about processes themselves (signals, memory, what is imported) starts Python.  ``tools/docs.py``, which is
+about what a command prints, asks for a server that has read the book too: ``command(book=True)``.
 
     warm.py --serve SOCKET      the server; it ends when its standard input does
     warm.py SOCKET ARGUMENT...  one command, as the server's fork
@@ -26,18 +27,20 @@ LIBRARIES = (
     *("torch", "torch.func", "hypothesis", "safetensors.numpy", "joblib", "matplotlib.figure", "typer", "rich.table"),
     *("rich.progress", "rich.console"),
 )
-#: where the running server listens, for every copy of this module in a process
+#: where the running servers listen, for every copy of this module in a process
 SOCKET = "EIGENTOKEN_WARM_SOCKET"
+BOOK_SOCKET = "EIGENTOKEN_WARM_BOOK_SOCKET"
 
 
-def command() -> list[str]:
+def command(book: bool = False) -> list[str]:
     """``[python, warm.py, socket]``: put the arguments of ``eigentoken`` behind it."""
-    if SOCKET not in os.environ:
-        _start()
-    return [sys.executable, "-I", "-S", os.path.abspath(__file__), os.environ[SOCKET]]
+    name = BOOK_SOCKET if book else SOCKET
+    if name not in os.environ:
+        _start(name)
+    return [sys.executable, "-I", "-S", os.path.abspath(__file__), os.environ[name]]
 
 
-def _start() -> None:
+def _start(name: str) -> None:
     """A server that lives as long as this process."""
     import atexit
     import shutil
@@ -46,8 +49,15 @@ def _start() -> None:
 
     folder = tempfile.mkdtemp(prefix="eigentoken-warm-")
     place = os.path.join(folder, "socket")
+    here = os.path.abspath(__file__)
+    serving = [sys.executable, here, "--serve", place]
+    if name == BOOK_SOCKET:  # a fork of the other one, which has the libraries
+        code = (
+            f"import sys; sys.path.insert(0, {os.path.dirname(here)!r}); import warm; warm.serve({place!r}, book=True)"
+        )
+        serving = [*command(), "-c", code]
     server = subprocess.Popen(
-        [sys.executable, os.path.abspath(__file__), "--serve", place],
+        serving,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # an interrupt from the keyboard is for the tests
@@ -56,7 +66,7 @@ def _start() -> None:
     assert server.stdout is not None
     if server.stdout.readline() != b"ready\n":
         raise RuntimeError("the server of warm commands did not start: run tools/warm.py --serve SOCKET to see why")
-    os.environ[SOCKET] = place
+    os.environ[name] = place
     owner = os.getpid()
 
     def stop() -> None:
@@ -70,8 +80,8 @@ def _start() -> None:
     atexit.register(stop)
 
 
-def serve(place: str) -> None:
-    """Import the libraries, then answer each caller by a fork, until standard input ends."""
+def serve(place: str, book: bool = False) -> None:
+    """Import the libraries (and read the book), then answer each caller by a fork, until standard input ends."""
     import gc
     import importlib
     import warnings
@@ -80,6 +90,8 @@ def serve(place: str) -> None:
         warnings.simplefilter("ignore")
         for name in LIBRARIES:
             importlib.import_module(name)
+        if book:
+            _read_the_book()
     gc.collect()
     gc.freeze()  # what the forks share is not looked at by their collectors, and so not copied
     listening = socket.socket(socket.AF_UNIX)
@@ -98,6 +110,19 @@ def serve(place: str) -> None:
             listening.close()
             _answer(caller)
         caller.close()
+
+
+def _read_the_book() -> None:
+    """All our modules, and the statements."""
+    import importlib
+    import pkgutil
+
+    import eigentoken
+
+    for module in pkgutil.walk_packages(eigentoken.__path__, "eigentoken."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    eigentoken.statements()
 
 
 def _answer(caller: socket.socket) -> None:

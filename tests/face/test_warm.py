@@ -51,18 +51,31 @@ def test_code_ends_as_in_a_fresh_process() -> None:
 def test_a_caller_that_is_killed_takes_its_command_along() -> None:
     conjecture = Path(__file__).resolve().parents[2] / "examples" / "conjectures" / "oja_consensus.py"
     command = [*warm.command(), "refute", str(conjecture), "--seconds", "300", "--jobs", "1"]
+    before = _served()  # the server, and what is served meanwhile
     called = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert _forks(some=True)
+    assert _forks(before, some=True)
     called.kill()
     called.wait()
-    assert not _forks(some=False)
+    assert not _forks(before, some=False)
 
 
-def _forks(*, some: bool) -> list[str]:
-    """The processes of the server beside itself, as soon as there are some, or none; at most a minute."""
-    found: list[str] = []
+def test_a_server_that_has_read_the_book_answers_likewise(tmp_path: Path) -> None:
+    ours = "import sys; print('eigentoken.proofs.power_method' in sys.modules)"
+    asked = [*warm.command(book=True), "-c", ours]
+    served = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert (served.returncode, served.stdout, served.stderr) == (0, "True\n", "")
+    assert eigentoken("-c", ours).stdout == "False\n"
+
+
+def _served() -> set[str]:
+    return {entry.name for entry in Path("/proc").glob("[0-9]*") if _is_served(entry)}
+
+
+def _forks(before: set[str], *, some: bool) -> set[str]:
+    """The processes of the server that were not there before, as soon as there are some, or none; at most a minute."""
+    found: set[str] = set()
     for _ in range(600):
-        found = [entry.name for entry in Path("/proc").glob("[0-9]*") if _is_served(entry)][1:]
+        found = _served() - before
         if bool(found) is some:
             break
         time.sleep(0.1)
