@@ -5,38 +5,63 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
-from eigentoken.proofs.power_method.pm_l08_attention_fixed_points import attention_push
-from eigentoken.proofs.power_method.symbols import V, n
+from eigentoken.proofs.power_method.pm_cm_consensus_manifold import CONSENSUS, B
+from eigentoken.proofs.power_method.pm_e08_attention_map import push
+from eigentoken.proofs.power_method.pm_p01_kernel_condition import PM_P1
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance
 from eigentoken.proofs.properties.point_checks import common_token
-from eigentoken.proofs.steps.reductions import grouped
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.proofs.steps.equations import TOKEN, Z, at_every_token, for_every
+from eigentoken.proofs.steps.fixed_points import RESTS, C
+from eigentoken.proofs.steps.slopes import value_of
+from eigentoken.theory.calculus import ALPHA, dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, Equivalence, Exists, ForAll, Implication, Proposition, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement
-from eigentoken.theory.statements.steps import Derivation
+
+_Z, _B = vector(Z.name), vector(B.name)
+_PUSHED = dot(_Z, _B.applied(matrix("V")))
+#: ``u_i = V b``.
+PUSH = for_every(sp.Eq(Tensor(dot(_Z, push())), Tensor(_PUSHED), evaluate=False), TOKEN, Z)
+#: ``V b = c b`` for a number c with ``1 + alpha c > 0``.
+EIGENVECTOR = Exists(
+    C,
+    proposition(1 + ALPHA * C > 0),
+    for_every(sp.Eq(Tensor(_PUSHED), C * Tensor(dot(_Z, _B)), evaluate=False), Z),
+)
 
 
-def derive() -> Derivation:
-    """At a common value x the push is Vx, whatever the scores."""
-    nu, omega, free = sp.symbols("nu omega nu'", real=True)
-    return Derivation(
-        (
-            *fixed_token()[:1],
-            grouped(
-                "push",
-                "At $x_1 = \\dots = x_n = \\hat x$ with $V\\hat x = \\nu\\hat x + \\omega e$, $e \\perp \\hat x$, the "
-                "weights of a row sum to 1 and the push is $V\\hat x$, for any $n$ and any scores. Its tangential "
-                "part vanishes only for $\\omega = 0$: $\\hat x$ is an eigenvector.",
-                attention_push([(1, (1, 0)), (n - 1, (1, 0))], [[nu, omega], [omega, free]]),
-                (nu, omega, nu, omega),
-                r"u_i = <1>\,\hat x + <2>\,e",
-                uses=("fixed: necessary",),
-            ),
-        )
-    )
+def _at_consensus(said: Proposition) -> Formula:
+    return Formula(ForAll(B, TRUE, Implication(CONSENSUS, said)))
+
+
+CLAIMS = tuple(map(_at_consensus, (PUSH, Equivalence(RESTS, EIGENVECTOR))))
+
+
+def proof(k: Kernel) -> Proved:
+    """The weights of a row sum to 1, and a map rests where every push is radial (PM-P1)."""
+    same = k.assume(CONSENSUS)
+    token = k.instantiate(k.instantiate(same, TOKEN), Z)
+    there = k.congruent(dot(_Z, push()), "x", _B, TOKEN, same)
+    pushed = k.arithmetic([there, k.reduction(value_of(there), _PUSHED)], PUSH.body.body)
+    radial = k.recall(PM_P1)
+    every = radial.proposition.right
+    rests = k.instantiate(k.assume(every), TOKEN)
+    known = [k.assume(EIGENVECTOR.guard), token, pushed]
+    forth = k.arithmetic([*known, k.instantiate(k.assume(rests.proposition.body), Z)], EIGENVECTOR.body.body)
+    found = k.witness(EIGENVECTOR, C, known[0], k.generalise(Z, forth))
+    found = k.discharge(every, k.exists_elimination(rests, found))
+    back = k.arithmetic([*known, k.instantiate(k.assume(EIGENVECTOR.body), Z)], rests.proposition.body.body)
+    some = k.generalise(TOKEN, k.witness(rests.proposition, C, known[0], k.generalise(Z, back)))
+    some = k.discharge(EIGENVECTOR, k.exists_elimination(k.assume(EIGENVECTOR), some))
+    whole = k.tautology([radial, found, some], Equivalence(RESTS, EIGENVECTOR))
+    shown = (at_every_token(k, pushed, TOKEN, Z), whole)
+    return k.conjunction(*(k.generalise(B, k.discharge(CONSENSUS, each)) for each in shown))
 
 
 CLAIMED = instance(
@@ -61,14 +86,9 @@ PM_R6 = register(
         source=Source(LI_ALTAFINI, "Remark 6"),
         title="No 1-clustering off the eigenvectors",
         systems=("attention-map",),
-        conditions=(Symmetric(V),),
-        text=(
-            r"A state $x_1 = \dots = x_n = \hat x$ is an equilibrium of the attention map only if $\hat x$ is an "
-            r"eigenvector of $V$: the rows of $A$ sum to 1, so $u_i = V\hat x$."
-        ),
-        depends=("PM-L8",),
-        derive=derive,
-        prose_from=("push",),
+        claims=CLAIMS,
+        depends=("PM-P1",),
+        proof=proof,
         printed=Printed(
             text=(
                 r"A clustering equilibrium can be a consensus $x_i = \hat x$ with $\hat x$ not aligned with any "
