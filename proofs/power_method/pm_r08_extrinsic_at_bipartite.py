@@ -2,46 +2,61 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.pm_r02_extrinsic_at_consensus import bipartite
-from eigentoken.proofs.power_method.symbols import M1, M2, p, q
+from eigentoken.proofs.power_method.pm_e08_attention_map import OTHER, attention_weight
+from eigentoken.proofs.power_method.pm_l02_oja_jacobian import W
+from eigentoken.proofs.power_method.pm_l12_jacobian_at_bipartite import (
+    HEIGHT,
+    LINE,
+    ON_THE_LINE,
+    PLACE,
+    PM_L12,
+    sigma,
+)
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import extrinsic_at_bipartite
-from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.equations import TOKEN, Z, at_every_token, for_every
+from eigentoken.proofs.steps.slopes import extrinsic, radial_slopes
+from eigentoken.theory.calculus import ALPHA, dot, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, Implication, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Derivation
+
+_Z, _V = vector(Z.name), vector(LINE.name)
+#: ``|v|^2 = 1``.
+UNIT = proposition(sp.Eq(Tensor(dot(_V, _V)), 1, evaluate=False))
+BIPARTITE = Conjunction((PLACE, UNIT))
+_SIDE = Tensor(sigma(TOKEN))
+#: ``y_i = c v`` with ``c = sigma_i + alpha lambda sum_j a_ij sigma_j``.
+_SIZE = _SIDE + ALPHA * HEIGHT * Tensor((attention_weight() * sigma(OTHER)).summed(OTHER))
 
 
-def derive() -> Derivation:
-    """One token of a side moved along itself: the radial parts of all images."""
-    first, second = [(1, 1, 1), (p - 1, 1, 0), (q, -1, 0)], [(1, -1, 1), (q - 1, -1, 0), (p, 1, 0)]
-    return Derivation(
-        (
-            grouped(
-                "homogeneous",
-                "Extension $y_i/\\lVert y_i\\rVert$: moving one token radially has no radial effect at all, on any "
-                "token.",
-                bipartite("homogeneous", first),
-                (0, 0, 0),
-                r"<1>,\ <2>,\ <3>",
-            ),
-            grouped(
-                "first side",
-                "With $\\lVert x_i\\rVert = 1$ put in and $m_i > 0$, $E = e^s$: the changes of the scores and of the "
-                "means drop out, and the radial block is diagonal; on the first side",
-                bipartite("unit", first),
-                (1 / M1**2, 0, 0),
-                r"<1>,\ <2>,\ <3>",
-            ),
-            grouped(
-                "second side",
-                "Likewise on the second side.",
-                bipartite("unit", second),
-                (1 / M2**2, 0, 0),
-                r"<1>,\ <2>,\ <3>",
-            ),
-        )
+def _claim(said: sp.Eq) -> Formula:
+    return Formula(ForAll(LINE, TRUE, ForAll(HEIGHT, TRUE, Implication(BIPARTITE, for_every(said, TOKEN, W)))))
+
+
+CLAIMS = tuple(map(_claim, extrinsic(_V, _SIDE * _SIZE)))
+
+
+def proof(k: Kernel) -> Proved:
+    """The step of a token on the line is on the line (PM-L12): both derivatives along it."""
+    place = k.assume(BIPARTITE)
+    recalled = k.recall(PM_L12)
+    radial = k.part(recalled, recalled.proposition.parts[1])
+    there = k.modus_ponens(k.instantiate(k.instantiate(radial, LINE), HEIGHT), k.part(place, PLACE))
+    line = k.instantiate(k.part(place, ON_THE_LINE), TOKEN)
+    split = k.product(sigma(TOKEN), dot(_Z, _V))
+    along = sp.Eq(Tensor(dot(_Z, vector("x", TOKEN))), _SIDE * Tensor(dot(_Z, _V)), evaluate=False)
+    own = k.generalise(Z, k.arithmetic([k.instantiate(line, Z), split], along))
+    found = radial_slopes(k, LINE, _SIZE, _SIDE, k.instantiate(there, TOKEN), own, k.part(place, UNIT))
+    return k.conjunction(
+        *(at_every_token(k, k.discharge(BIPARTITE, at_every_token(k, each, TOKEN, W)), LINE, HEIGHT) for each in found)
     )
 
 
@@ -52,14 +67,13 @@ PM_R8 = register(
         source=Source(LI_ALTAFINI, "Remark 8"),
         title="Extrinsic eigenvalues at bipartite points",
         systems=("attention-map",),
-        text=(
-            r"At a bipartite point with $m_1, m_2 > 0$ the extrinsic class is $0$, $n$ times, for the extension "
-            r"$y_i/\lVert y_i\rVert$, and $1/m_1^2$ ($p$ times), $1/m_2^2$ ($q$ times) with $\lVert x_i\rVert = 1$ "
-            r"put in. Neither matters for stability."
-        ),
+        claims=CLAIMS,
         depends=("PM-R2", "PM-L12"),
-        derive=derive,
-        prose_from=("homogeneous", "first side", "second side"),
+        proof=proof,
+        notes=(
+            r"Notation: as in PM-R2, in the direction of $v$. The height of token $i$ is $m_i = x_i^{\top}y_i$; at a "
+            r"bipartite point it has one value on each side, $m_1$ ($p$ tokens) and $m_2$ ($q$ tokens)."
+        ),
         property_tests=(OnInstances(extrinsic_at_bipartite),),
     )
 )
