@@ -41,7 +41,7 @@ from eigentoken.theory.kernel.propositions import (
     quantities,
     relation_of,
 )
-from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.tensors import STATE, Opposite, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED, Reading
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.algebra import LoopAlgebra
@@ -328,6 +328,8 @@ class _Seen:
         tokens, expression = self.batch.tokens, term.expression
         if isinstance(term, Slope):
             return self._derivative(expression, self.vectors[term.along])
+        if isinstance(term, Opposite):
+            return self._at(-tokens, expression)
         if not isinstance(term, Rate):
             return self._at(tokens, expression)
         moved = self._once("moved", lambda: problem_of(self.batch).advance(tokens, 0.0))

@@ -2,60 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_e01_layer_with_heads import layer_step
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.map_checks import shared_weights
-from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, at_every_token, for_every, same_vectors, the_same
+from eigentoken.proofs.steps.slopes import value_of
+from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Derivation
+
+#: Two layers.
+S, T = sp.symbols("s t", integer=True, nonnegative=True)
+_OWN = dot(vector(Z.name), vector(STATE, TOKEN))
+#: ``x_i(s) = x_i(t)``, and the same of the increments.
+SAME = for_every(sp.Eq(Tensor(_OWN, S), Tensor(_OWN, T), evaluate=False), TOKEN, Z)
+MOVES = for_every(sp.Eq(Rate(_OWN, S), Rate(_OWN, T), evaluate=False), TOKEN, Z)
+AUTONOMOUS = ForAll(S, TRUE, ForAll(T, TRUE, Implication(SAME, MOVES)))
 
 
-def _push(varying: bool) -> list[Any]:
-    """The influence at layer tau, with weights that depend on tau through a symbol, or not."""
-    from eigentoken.theory.systems.algebra import LoopAlgebra
-    from eigentoken.theory.systems.catalogue import system
-
-    tau = sp.Symbol("tau")
-    rate = sp.Symbol("rho") if varying else sp.Integer(0)
-    entries = sp.symbols("v_1 v_2 v_3 v_4")
-    value = lambda t: [[entries[0] + rate * t, entries[1]], [entries[2], entries[3]]]  # noqa: E731
-    x = tuple(sp.symbols(f"x_{i}1 x_{i}2") for i in (1, 2))
-    algebra = LoopAlgebra(sp.exp, sp.sqrt, sp.Integer(1))
-    found = system("oja-map").influence(algebra, {"V": value}, x, t=tau)
-    return [sp.diff(entry, tau) for token in found for entry in token]
-
-
-def derive() -> Derivation:
-    """The derivative of the push in the layer index: zero for shared weights, not for layer-varying ones."""
-    x = [sp.symbols(f"x_{i}1 x_{i}2") for i in (1, 2)]
-    rho = sp.Symbol("rho")
-    mean = (x[0][0] + x[1][0]) / 2
-    return Derivation(
-        (
-            grouped(
-                "autonomous",
-                "With weights that do not depend on $\\tau$ the push does not depend on $\\tau$ (here two tokens in "
-                "the plane, symbolic weights).",
-                lambda: _push(False),
-                (0, 0, 0, 0),
-                r"\partial_\tau u = \left(<1>,\ <2>;\ <3>,\ <4>\right)",
-                scope="n = 2, d = 2",
-            ),
-            grouped(
-                "layer-varying",
-                "But a value matrix whose entry (1,1) changes at the rate $\\rho$ gives",
-                lambda: _push(True),
-                (rho * mean, 0, rho * mean, 0),
-                r"\partial_\tau u = \left(<1>,\ <2>;\ <3>,\ <4>\right)",
-                scope="n = 2, d = 2",
-            ),
-        )
-    )
+def proof(k: Kernel) -> Proved:
+    """The increment is a function of the state, the same in all layers."""
+    step = k.increment(_OWN)
+    always = k.generalise(VectorLetter(STATE), step)
+    moved = k.same_state(value_of(step), S, T, k.assume(SAME))
+    both = [k.instantiate(always, AtTime(layer)) for layer in (S, T)]
+    found = at_every_token(k, k.arithmetic([moved, *both], MOVES.body.body), TOKEN, Z)
+    return k.conjunction(the_same(k, RAW, layer_step(), TOKEN), at_every_token(k, k.discharge(SAME, found), S, T))
 
 
 PM_E2 = register(
@@ -65,10 +45,10 @@ PM_E2 = register(
         source=Source(LI_ALTAFINI, "eq. (2)"),
         title="Shared weights",
         systems=("multihead-map",),
-        text=r"$U_h$, $V_h$, $Q_h$, $K_h$ do not depend on the layer $\tau$ (ALBERT): the system is autonomous.",
+        claims=(same_vectors(RAW, layer_step(), TOKEN), Formula(AUTONOMOUS)),
         depends=("PM-E1",),
-        derive=derive,
-        prose_from=("autonomous", "layer-varying"),
+        proof=proof,
+        notes=r"Notation: $F_h$ and $M_h$ are the same in every layer (ALBERT); $s$ and $t$ are two layers.",
         property_tests=(OnInstances(shared_weights),),
     )
 )

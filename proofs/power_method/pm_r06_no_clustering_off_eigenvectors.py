@@ -17,7 +17,15 @@ from eigentoken.proofs.steps.slopes import value_of
 from eigentoken.theory.calculus import ALPHA, dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, Equivalence, Exists, ForAll, Implication, Proposition, proposition
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Equivalence,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+)
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds

@@ -67,7 +67,11 @@ def _vector_of(value: Expression) -> Expression:
     """The vector f of ``z^T f``."""
     terms: dict[Monomial, sp.Expr] = {}
     for monomial, scale in value.terms.items():
-        (product,) = (each for each, _ in monomial.factors if isinstance(each, Dot) and Z.name in (each.left.name, each.right.name))
+        (product,) = (
+            each
+            for each, _ in monomial.factors
+            if isinstance(each, Dot) and Z.name in (each.left.name, each.right.name)
+        )
         own = product.left.name == Z.name
         arrow = (product.letters, product.right) if own else (transpose(product.letters), product.left)
         terms[Monomial(monomial.bound, tuple(each for each in monomial.factors if each[0] != product), arrow)] = scale

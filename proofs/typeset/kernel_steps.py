@@ -28,7 +28,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
-from eigentoken.theory.kernel.tensors import Rate, Slope, bases_of, is_defined
+from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, bases_of, is_defined
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
@@ -50,6 +50,8 @@ HOW = {
     "positive": "a sum of positive numbers",
     "increment": "from the equation of the system",
     "slope": "differentiated, from the equation of the system",
+    "opposite": "at the opposite state, from the equation of the system",
+    "same_state": "a function of the state, with weights that do not depend on time",
     "reduction": "by normal form, for all sizes",
     "identity": "identity, by normal form",
     "arithmetic": "real arithmetic",

@@ -28,6 +28,8 @@ BELIEVED = {
     "reduction": "the normal form of the calculus, for symbolic n and d",
     "increment": "the derivative (or the increment) of a quantity, from the equation of the system",
     "slope": "the derivative of a quantity at a state, from the equation of the system",
+    "opposite": "the value of a quantity at the opposite state, from the equation of the system",
+    "same_state": "the equation of the system does not depend on time where its weights do not",
     "linear_stability": "linear stability is decided by the spectrum, of a pair of roots by their sum and product",
     "stability_of_any": "linear stability is decided by the spectrum that the engine derives, by real parts and moduli",
     "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import sympy as sp
 
@@ -13,6 +15,7 @@ from eigentoken.theory.calculus import (
     Index,
     Letter,
     MaskEntry,
+    Named,
     Norm,
     dot,
     exponential,
@@ -21,10 +24,10 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.kernel import logic, sums, words
+from eigentoken.theory.kernel import logic, structure, sums, words
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import AtTime, Opposite, Tensor, VectorLetter
 from eigentoken.theory.language.terms import HeadNorm, matrix
 from eigentoken.theory.systems.catalogue import system
 
@@ -35,6 +38,8 @@ y = sp.Symbol("y", real=True)
 FIRST, SECOND = dot(vector("a", i), vector("b")), dot(vector("b"), vector("w"))
 SCORE = dot(vector("x", i), vector("x", j), (Letter("M"),))
 P = matrix("P")
+s, t = sp.symbols("s t", integer=True, nonnegative=True)
+ATTENTION = system("attention-map")
 MASKED = factor(row_sum(SCORE, j, (MaskEntry("causal", i, j),)))
 
 
@@ -68,6 +73,22 @@ def consensus(letter: str = "x", relation: Any = sp.Eq, at: Index = i) -> Proved
     return logic.assume(every(at, every(VectorLetter("z"), said)))
 
 
+def at_times(name: str = "x", relation: Any = sp.Eq) -> Proved:
+    """The state is the same at s and at t, assumed."""
+    own = dot(vector("z"), vector(name, i))
+    said = relation(Tensor(own, s), Tensor(own, t), evaluate=False)
+    return logic.assume(every(i, every(VectorLetter("z"), said)), ATTENTION)
+
+
+def _even() -> Proved:
+    """The Oja map with a step that is not odd: the definition of its vector is changed."""
+    known = structure.equation_of(system("oja-map"))
+    even = known.assumptions.definitions["y"] + vector("w")
+    changed = replace(known, assumptions=known.assumptions.extended(definitions={"y": even}))
+    with patch.object(structure, "equation_of", lambda _: changed):
+        return structure.opposite(SCORE, system("oja-map"))
+
+
 ROW = exponential(SCORE) * factor(row_sum(SCORE, j), -1)
 
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
@@ -88,6 +109,17 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
             Tensor(dot(vector("b"), vector("w", j)).summed(j) / TOKENS),
         ),
     ),
+    "same_state": (
+        lambda: sums.same_state(ROW, s, t, at_times(), ATTENTION),
+        eq(Tensor(ROW, s), Tensor(ROW, t)),
+    ),
+    "opposite": (
+        lambda: structure.opposite(dot(vector("y", i), vector("w")) * factor(Norm("r", (i,))) + SCORE, ATTENTION),
+        eq(
+            Opposite(dot(vector("y", i), vector("w")) * factor(Norm("r", (i,))) + SCORE),
+            Tensor(SCORE - dot(vector("y", i), vector("w")) * factor(Norm("r", (i,)))),
+        ),
+    ),
     "summand": (
         lambda: sums.summand(above(sp.Ge), j),
         sp.Ge(Tensor(FIRST.summed(i)), Tensor(FIRST.at((i, j))), evaluate=False),
@@ -101,6 +133,45 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
 }
 
 REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
+    "same_state": {
+        "other times": (lambda: sums.same_state(ROW, s, 2 * t, at_times(), ATTENTION), "not proved"),
+        "another family": (lambda: sums.same_state(ROW, s, t, at_times("w"), ATTENTION), "not proved"),
+        "what is larger": (lambda: sums.same_state(ROW, s, t, at_times(relation=sp.Ge), ATTENTION), "not proved"),
+        "one token": (
+            lambda: sums.same_state(ROW, s, t, logic.instantiate(at_times(), i), ATTENTION),
+            "not proved",
+        ),
+        "another system": (lambda: sums.same_state(ROW, s, t, at_times(), system("oja-map")), "cannot be used"),
+        "a state that is no trajectory": (
+            lambda: sums.same_state(ROW, s, t, consensus(), ATTENTION),
+            "not proved",
+        ),
+    },
+    "opposite": {
+        "a vector of another system": (
+            lambda: structure.opposite(dot(vector("y", i), vector("w")), system("attention-flow")),
+            "does not define",
+        ),
+        "a norm of another system": (
+            lambda: structure.opposite(factor(Norm("r", (i,))), system("attention-flow")),
+            "does not define",
+        ),
+        "a scalar by its name": (lambda: structure.opposite(factor(Named("q", (i,))), ATTENTION), "does not define"),
+        "another state": (
+            lambda: logic.instantiate(
+                logic.generalise(VectorLetter("x"), structure.opposite(SCORE, ATTENTION)), AtTime(t)
+            ),
+            "opposite of the state",
+        ),
+        "what moves with the state": (
+            lambda: logic.instantiate(
+                logic.generalise(VectorLetter("w"), structure.opposite(dot(vector("x", i), vector("w")), ATTENTION)),
+                vector("x", j),
+            ),
+            "cannot become what moves",
+        ),
+        "an equation that is not odd": (_even, "is odd"),
+    },
     "congruent": {
         "another family": (lambda: sums.congruent(SCORE, "x", vector("b"), i, consensus("w")), "not proved"),
         "another vector": (lambda: sums.congruent(SCORE, "x", vector("a"), i, consensus()), "not proved"),

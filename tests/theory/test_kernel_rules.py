@@ -850,6 +850,14 @@ def test_a_theorem_about_matrices_that_do_not_move_is_not_used_where_they_do() -
     assert accepted(found, (claim_of(BoundedInTime("V")),), (found.proposition,), FLOW).is_fails
 
 
+def test_a_quantity_is_no_function_of_the_state_where_a_matrix_moves() -> None:
+    found = kernel_rules_of_sums.GIVES["same_state"][0]()
+    given = found.hypotheses
+    assert accepted(found, given, [found.proposition], found.system).is_holds
+    moving = (*given, claim_of(BoundedInTime("V")))
+    assert "depends on time" in accepted(found, moving, [found.proposition], found.system).reason
+
+
 def test_a_bound_letter_is_renamed_before_it_captures() -> None:
     taken = logic.instantiate(assume(every(x, some(y, y > x))), y)
     assert same(taken.proposition, some(t, t > y))

@@ -65,6 +65,7 @@ STILL_TRUE: dict[str, str] = {
     "PM-N4: without Eigenvalue(V, 1) > 0": "the same",
     "PM-N4: without n >= 2": "the same",
     "PM-N4: for attention-map": "at consensus attention is uniform for any scores",
+    "PM-R7: for ellipsoid-map": "scores are even and pushes are odd, with any norm",
     "PM-R10: without SimpleTop(term=V)": "the direction v_1 expands, and lambda_k < 0 < lambda_1 makes it another than v_k",
     "PM-T1: without n >= 2": "as in PM-L4",
     "PM-T3: without Nonsingular(term=V)": "no eigenvalue is divided by",
@@ -77,6 +78,12 @@ STILL_TRUE |= {
     f"{name}: for {about}": "an identity of vectors: it asks nothing of the system"
     for name in ("AB-E4", "AB-E9", "AB-E10", "AB-L3.2")
     for about in (*_OFF_THE_ELLIPSOID, "causal-flow", "token-flow")
+}
+STILL_TRUE |= {
+    f"{name}: for {about}": "about unit vectors and any matrix F: it asks nothing of the system"
+    for name in ("PM-E6", "PM-E7")
+    for about in (*_OFF_THE_ELLIPSOID, "causal-flow")
+    if about != "multihead-map"
 }
 STILL_TRUE |= {
     f"PM-A1: for {about}": "it is about a symmetric matrix alone"

@@ -31,7 +31,7 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.tensors import STATE, Opposite, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -169,6 +169,8 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
     text = expression_latex(Expression(terms), weights=True)
     if isinstance(side, Slope):
         return rf"\mathrm{{D}}\bigl[{text}\bigr]({side.along})"
+    if isinstance(side, Opposite):
+        return rf"\bigl[{text}\bigr](-{STATE})"
     return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
 
 
@@ -209,9 +211,8 @@ def _letter(letter: AnyLetter) -> str:
 
 
 def _number(letter: sp.Symbol) -> str:
-    if letter.is_integer:
-        return "integer"
-    return "positive" if letter.is_positive else "nonnegative" if letter.is_nonnegative else "real"
+    sign = "positive" if letter.is_positive else "nonnegative" if letter.is_nonnegative else ""
+    return f"{sign} integer".strip() if letter.is_integer else sign or "real"
 
 
 @LATEX.register(Formula)

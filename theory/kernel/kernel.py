@@ -180,6 +180,9 @@ class Kernel:
     def slope(self, quantity: Expression, along: str = "w") -> Proved:
         return structure.slope(quantity, self._system(), along)
 
+    def opposite(self, quantity: Expression) -> Proved:
+        return structure.opposite(quantity, self._system())
+
     summed = staticmethod(structure.summed)
     scaling = staticmethod(structure.scaling)
     total = staticmethod(structure.total)
@@ -194,6 +197,10 @@ class Kernel:
     exponential_of = staticmethod(sums.exponential_of)
     positive = staticmethod(sums.positive)
     congruent = staticmethod(sums.congruent)
+
+    def same_state(self, quantity: Expression, one: Any, other: Any, proved: Proved) -> Proved:
+        return sums.same_state(quantity, one, other, proved, self._system())
+
     summand = staticmethod(sums.summand)
     least = staticmethod(sums.least)
     as_form = staticmethod(forms.as_form)
@@ -319,8 +326,8 @@ def _in_numbers(said: Proposition) -> frozenset[Any]:
 
 
 def _autonomous(step: Proved) -> bool:
-    """A theorem about systems whose matrices do not depend on time."""
-    return step.rule == "textbook" and bool(step.detail[0].autonomous)
+    """A step about systems whose matrices do not depend on time."""
+    return step.rule == "same_state" or (step.rule == "textbook" and bool(step.detail[0].autonomous))
 
 
 def accepted(

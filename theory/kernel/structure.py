@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +42,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import (
     STATE,
+    Opposite,
     Rate,
     Slope,
     Tensor,
@@ -56,7 +57,18 @@ from eigentoken.theory.language.conditions import IsIdentity, Symmetric
 from eigentoken.theory.linearization.linearize import Linearization, linearize
 from eigentoken.theory.systems.system import System, Time
 
-__all__ = ["increment", "induction", "reduction", "scaling", "slope", "square", "squared_speed", "summed", "total"]
+__all__ = [
+    "increment",
+    "induction",
+    "opposite",
+    "reduction",
+    "scaling",
+    "slope",
+    "square",
+    "squared_speed",
+    "summed",
+    "total",
+]
 
 
 @lru_cache(maxsize=64)
@@ -196,6 +208,26 @@ def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
         raise Refused(f"{along} stands in the quantity: choose another letter for the direction")
     wanted = sp.Eq(term, Tensor(differentiate(quantity, direction(STATE, along), rules)), evaluate=False)
     return prove(proposition(wanted), "slope", (), system, _defined(wanted))
+
+
+def opposite(quantity: Expression, system: System) -> Proved:
+    """The value of a quantity at ``-x`` in terms of the state: x changes its sign, and what an odd equation defines does."""
+    term = Opposite(quantity)
+    rules = equation_of(system).assumptions
+    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
+    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
+        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+
+    def negated(name: str) -> Callable[..., Expression]:
+        return lambda *indices: -vector(name, *indices)
+
+    for definition in rules.definitions.values():  # of the vectors; their norms are even
+        turned = substitute(expand_definitions(definition, rules), {STATE: negated(STATE)})
+        if normal_form(turned + expand_definitions(definition, rules), rules).terms:
+            raise Refused(f"the calculus does not show that {system.name} is odd")
+    signs = {name: negated(name) for name in (STATE, *rules.definitions)}
+    wanted = sp.Eq(term, Tensor(substitute(quantity, signs)), evaluate=False)
+    return prove(proposition(wanted), "opposite", (), system, _defined(wanted))
 
 
 def square(vectors: Expression, *indices: Index) -> Proved:

@@ -18,7 +18,7 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     relation_of,
 )
-from eigentoken.theory.kernel.proved import Proved, Refused, prove
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.structure import as_expression
 from eigentoken.theory.kernel.tensors import (
@@ -31,8 +31,9 @@ from eigentoken.theory.kernel.tensors import (
     named_of,
     norms_of,
 )
+from eigentoken.theory.systems.system import System
 
-__all__ = ["congruent", "exponential_of", "factors", "least", "positive", "product", "summand"]
+__all__ = ["congruent", "exponential_of", "factors", "least", "positive", "product", "same_state", "summand"]
 
 
 def _defined(relation: Any) -> tuple[Proposition, ...]:
@@ -113,6 +114,21 @@ def congruent(quantity: Expression, name: str, member: Expression, at: Index, pr
 
     wanted = sp.Eq(term, Tensor(substitute(term.expression, {name: replaced})), evaluate=False)
     return prove(proposition(wanted), "congruent", (proved,), proved.system, (*proved.hypotheses, *_defined(wanted)))
+
+
+def same_state(quantity: Expression, one: Any, other: Any, proved: Proved, system: System) -> Proved:
+    """``x_i(t) = x_i(s)`` for every token i gives ``[e](t) = [e](s)``: a quantity is a function of the state.
+
+    Where a matrix of the system depends on time that is not so: a statement that says so cannot use this.
+    """
+    i, z = Index("token", "i"), VectorLetter("z")
+    own = dot(vector(z.name), vector(STATE, i))
+    equal = sp.Eq(Tensor(own, one), Tensor(own, other), evaluate=False)
+    joint, hypotheses = joined((proved,), system)
+    if not same(proved.proposition, ForAll(i, TRUE, ForAll(z, TRUE, proposition(equal)))):
+        raise Refused(f"it is not proved that the states at {one} and at {other} are the same, for every token")
+    wanted = sp.Eq(Tensor(quantity, one), Tensor(quantity, other), evaluate=False)
+    return prove(proposition(wanted), "same_state", (proved,), joint, (*hypotheses, *_defined(wanted)))
 
 
 def summand(proved: Proved, at: Index) -> Proved:

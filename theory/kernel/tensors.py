@@ -22,6 +22,7 @@ from eigentoken.theory.kernel.refused import Refused
 __all__ = [
     "STATE",
     "AtTime",
+    "Opposite",
     "Rate",
     "Slope",
     "Tensor",
@@ -256,6 +257,27 @@ class Slope(Rate):
 
     def _sympystr(self, printer: Any) -> str:
         return f"Slope({self.expression!r}, {self.along})"
+
+
+class Opposite(Rate):
+    """The value of a quantity at the opposite state ``-x``, also of the vectors that a map defines; the rest is held fixed."""
+
+    def __new__(cls, expression: Expression, time: Any = None) -> Opposite:
+        if time is not None:
+            raise Refused("the opposite state is that of a state, not of a time")
+        made: Opposite = super().__new__(cls, expression)
+        return made
+
+    def put(self, table: Mapping[Any, Any]) -> Opposite:
+        if VectorLetter(STATE) in table:
+            raise Refused(f"{self} is taken at the opposite of the state: another state has its own")
+        return Opposite(Rate(self.expression).put(table).expression)
+
+    def _latex(self, printer: Any) -> str:
+        return self.plain_latex()
+
+    def plain_latex(self) -> str:
+        return rf"\bigl[{Tensor.plain_latex(self)}\bigr](-{STATE})"
 
 
 def _moves(new: Any) -> bool:
