@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import bibtex
-from eigentoken.theory.calculus import Expression, Index, dot
+from eigentoken.theory.calculus import Expression, Index, dot, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.kernel.propositions import (
@@ -31,11 +31,13 @@ from eigentoken.theory.language.terms import Eigenvalue, RightCount, SpectralNor
 from eigentoken.theory.systems.system import Time
 
 __all__ = [
+    "BETWEEN",
     "CAUCHY_OF_FAMILIES",
     "CAUCHY_SCHWARZ",
     "COMPARISON",
     "DECAY",
     "EUCLIDEAN",
+    "OFF_THE_TOP",
     "ON_THE_RIGHT",
     "OPERATOR_NORM",
     "OSTROWSKI_SCHNEIDER",
@@ -73,6 +75,51 @@ RAYLEIGH_ABOVE = Textbook(
     letters={"A": sp.MatrixSymbol, "z": Expression},
     says=_rayleigh_above,
     reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (variational characterisations)",
+    bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _between(A: sp.MatrixSymbol, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    form, image = Tensor(dot(z, z, product(A.name))), z.applied(product(A.name))
+    top, last = Eigenvalue(A, 1), Eigenvalue(A, d)
+    bound = (top + last) * form - top * last * Tensor(dot(z, z))
+    return (Symmetric(A),), sp.Le(Tensor(dot(image, image)), bound, evaluate=False)
+
+
+#: ``(A z - lambda_d z)^T (lambda_1 z - A z) >= 0``, multiplied out.
+BETWEEN = Textbook(
+    key="spectral-bounds",
+    name="the spectral theorem, for (A - lambda_d I)(lambda_1 I - A)",
+    letters={"A": sp.MatrixSymbol, "z": Expression},
+    says=_between,
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (the spectral theorem)",
+    bibtex=bibtex("Horn-Johnson"),
+)
+
+
+def _off_the_top(A: sp.MatrixSymbol, v: VectorLetter, z: Expression) -> tuple[tuple[Any, ...], Any]:
+    line, other = vector(v.name), vector("u")
+    pair = sp.Eq(Tensor(dot(other, line, product(A.name))), Eigenvalue(A, 1) * Tensor(dot(other, line)), evaluate=False)
+    given = (
+        Symmetric(A),
+        sp.Ge(d, 2, evaluate=False),
+        ForAll(VectorLetter("u"), TRUE, proposition(pair)),
+        sp.Gt(Tensor(dot(line, line)), 0, evaluate=False),
+        sp.Eq(Tensor(dot(line, z)), 0, evaluate=False),
+    )
+    form, image, size = Tensor(dot(z, z, product(A.name))), z.applied(product(A.name)), Tensor(dot(z, z))
+    second, last = Eigenvalue(A, 2), Eigenvalue(A, d)
+    square = sp.Le(Tensor(dot(image, image)), (second + last) * form - second * last * size, evaluate=False)
+    return given, Conjunction(tuple(map(proposition, (square, sp.Le(form, second * size, evaluate=False)))))
+
+
+#: The same on the complement of a top eigenvector v, where the largest eigenvalue is ``lambda_2``.
+OFF_THE_TOP = Textbook(
+    key="spectral-bounds-deflated",
+    name="the spectral theorem on the complement of an eigenvector",
+    letters={"A": sp.MatrixSymbol, "v": VectorLetter, "z": Expression},
+    says=_off_the_top,
+    reference="Horn, Johnson, Matrix Analysis, chapter on Hermitian matrices (the spectral theorem, deflation)",
     bibtex=bibtex("Horn-Johnson"),
 )
 
