@@ -43,7 +43,7 @@ NOTATION = (
 
 
 def heights(k: Kernel, place: Proved) -> list[Proved]:
-    """``v^T y_i`` and ``r_i^2 = |b|^2 + 2 alpha b^T F b + alpha^2 |F b|^2`` with ``|b| = 1``, and what the squares are made of."""
+    """``v^T y_i`` and ``r_i^2 = |b|^2 + 2 alpha b^T F b + alpha^2 |F b|^2`` with ``|b| = 1``; and a quotient."""
     own = k.instantiate(k.part(place, CONSENSUS), TOKEN)
     power = k.recall(PM_CM)
     power = k.instantiate(k.part(power, power.proposition.parts[0]), B)

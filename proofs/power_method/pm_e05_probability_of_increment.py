@@ -36,7 +36,7 @@ from eigentoken.theory.language.terms import Eigenvalue, d
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant
 
-#: ``-(1 + alpha lambda_d) < 1 + alpha lambda_1``: with a simple top, ``|1 + alpha lambda_ell| < 1 + alpha lambda_1`` for ell >= 2.
+#: ``-(1 + alpha lambda_d) < 1 + alpha lambda_1``: with a simple top, ``|1 + alpha lambda_ell|`` is less than that, too.
 DOMINANT = Relation(sp.Gt(2 + ALPHA * (TOP + LAST), 0, evaluate=False))
 PLANE = Relation(sp.Ge(d, 2, evaluate=False))
 _B, _V = vector(B.name), vector(V.name)

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_cm_consensus_manifold import B
+from eigentoken.proofs.steps.equations import Z, at_every_token, for_every
+from eigentoken.theory.calculus import HEAD, Letter, dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Derivation, Reduction
+
+_Z, _B = vector(Z.name), vector(B.name)
+_WHOLE, _HEADS = dot(_Z, _B, matrix("F")), dot(_Z, _B, (Letter("F", False, (HEAD,)),)).summed(HEAD)
+#: ``F b = sum_h F_h b`` for every vector b.
+LAYER_MATRIX = for_every(sp.Eq(Tensor(_WHOLE), Tensor(_HEADS), evaluate=False), B, Z)
 
 
-def _concatenated() -> Any:
-    """The block product ``[U' U_H] [V'; V_H]`` for symbolic sizes: one more head beside any number of them."""
-    d, e, f = sp.symbols("d d_1 d_2", integer=True, positive=True)
-    left, right = sp.MatrixSymbol("U_1", d, e), sp.MatrixSymbol("U_2", d, f)
-    upper, lower = sp.MatrixSymbol("V_1", e, d), sp.MatrixSymbol("V_2", f, d)
-    return sp.block_collapse(sp.BlockMatrix([[left, right]]) * sp.BlockMatrix([[upper], [lower]]))
-
-
-def _sum() -> Any:
-    d, e, f = sp.symbols("d d_1 d_2", integer=True, positive=True)
-    return sp.MatrixSymbol("U_1", d, e) * sp.MatrixSymbol("V_1", e, d) + sp.MatrixSymbol("U_2", d, f) * sp.MatrixSymbol(
-        "V_2", f, d
-    )
-
-
-def _same(derived: Any, claimed: Any) -> Verdict:
-    return holds("the block product is the sum") if derived == claimed else fails(f"{derived} is not {claimed}")
-
-
-def derive() -> Derivation:
-    """Adding one head to a concatenation adds its product; by induction F = sum_h U_h V_h."""
-    return Derivation(
-        (
-            Reduction(
-                name="one more head",
-                says="Let $U_1$, $V_1$ be the concatenation of any number of heads and $U_2$, $V_2$ one more head, for "
-                "any sizes: the block product adds $U_2V_2$. By induction $UV_{\\rm cat} = \\sum_hU_hV_h$.",
-                derive=_concatenated,
-                claimed=_sum(),
-                agrees=_same,
-                shows=lambda claimed: (
-                    r"\begin{pmatrix}U_1 & U_2\end{pmatrix}\begin{pmatrix}V_1\\V_2\end{pmatrix} = " + sp.latex(claimed)
-                ),
-            ),
-        )
-    )
+def proof(k: Kernel) -> Proved:
+    """A matrix of heads without the index of a head is their sum."""
+    return at_every_token(k, k.reduction(_WHOLE, _HEADS), B, Z)
 
 
 def against_torch(instances: int, seed: int) -> Verdict:
@@ -85,14 +61,15 @@ PM_F = register(
         title="The layer matrix",
         systems=("multihead-map",),
         covers=Covers(masks=(ANY,), positions=(ANY,)),
-        text=(
-            r"$F = \sum_hU_hV_h = UV_{\rm cat}$ with $U = [U_1 \cdots U_H]$ and $V_{\rm cat} = [V_1; \dots; V_H]$. For "
-            r"a PyTorch multi-head attention without biases $F$ is the output weight times the last third of the "
-            r"input weight."
-        ),
+        claims=(Formula(LAYER_MATRIX),),
         depends=("PM-E1",),
-        derive=derive,
-        prose_from=("one more head",),
+        proof=proof,
+        notes=(
+            r"Notation: $F_h = U_hV_h$, and with $U = [U_1 \cdots U_H]$ and $V_{\mathrm{cat}} = [V_1; \dots; V_H]$ the block "
+            r"product $UV_{\mathrm{cat}}$ stands for $\sum_hU_hV_h$. Measured (\texttt{eigentoken verify PM-F}): the output of "
+            r"\texttt{torch.nn.MultiheadAttention} without biases is that of these matrices, with $U$ the output weight and "
+            r"$V_{\mathrm{cat}}$ the last third of the input weight."
+        ),
         property_tests=(against_torch,),
     )
 )

@@ -1,62 +1,98 @@
-"""PM-R1: how many consensus and bipartite states there are, and their pairing.  Reference: Li-Altafini, Remark 1."""
+"""PM-R1: which states on an eigenvector are equilibria; each token has two choices, and states are paired by the sign.
+
+Reference: Li-Altafini, Remark 1.
+"""
 
 from __future__ import annotations
 
+import sympy as sp
+
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import CLAIMS as FIXED_POINTS
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import FLIPPED, flipped
-from eigentoken.proofs.power_method.symbols import d, n
+from eigentoken.proofs.power_method.pm_l12_jacobian_at_bipartite import LINE, ON_THE_LINE, sigma
+from eigentoken.proofs.power_method.pm_r07_antipodal_equilibria import PAIRS, PM_R7
+from eigentoken.proofs.power_method.pm_r08_extrinsic_at_bipartite import UNIT
+from eigentoken.proofs.power_method.symbols import V, k, n, p, q
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.point_checks import signed_states
-from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.registry import recalled, register
+from eigentoken.proofs.steps.equations import TOKEN, Z, for_every
+from eigentoken.theory.calculus import dot, one, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import (
+    Conjunction,
+    Disjunction,
+    Implication,
+    Negation,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
+from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement
-from eigentoken.theory.statements.steps import Computation, Derivation, Identity
 
-LARGEST = 10
-
-
-def count_states() -> Verdict:
-    """The signed states (sigma, v_k), listed as states: d 2^n of them, 2 d of them consensus, for n <= 10, d <= 3."""
-    import itertools
-
-    for size in range(1, LARGEST + 1):
-        for dimension in range(1, 4):
-            states = {
-                tuple(tuple(sign * int(i == k) for i in range(dimension)) for sign in signs)
-                for k in range(dimension)
-                for signs in itertools.product((1, -1), repeat=size)
-            }
-            consensus = {state for state in states if len(set(state)) == 1}
-            if len(states) != dimension * 2**size or len(consensus) != 2 * dimension:
-                return fails(f"n = {size}, d = {dimension}: {len(states)} states, {len(consensus)} consensus")
-    return holds(f"counted for all n <= {LARGEST}, d <= 3")
+_Z, _V, _X = vector(Z.name), vector(LINE.name), vector("x", TOKEN)
 
 
-def derive() -> Derivation:
-    """The count by listing, the pairing by oddness."""
-    return Derivation(
-        (
-            Computation(
-                name="count",
-                says="Listing all states $x_i = \\sigma_iv_k$: $d\\,2^n$ of them, $2d$ of them consensus.",
-                run=count_states,
-                formula=r"\#\{(\sigma_1v_k, \dots, \sigma_nv_k)\} = d\,2^n",
-                scope=f"n up to {LARGEST}, d up to 3",
-            ),
-            Identity(
-                name="pairs",
-                says="The global sign pairs them, since the map is odd (PM-R7): no state is its own negative.",
-                left=d * 2**n / 2,
-                right=d * 2 ** (n - 1),
-                uses=("count",),
-            ),
-            recalled(
-                "PM-R7",
-                "the maps are odd",
-                "If $x$ is a fixed point, so is $-x$.",
-                r"f(-x) = -f(x)",
-            ),
-        )
+def _is(sign: int) -> Proposition:
+    """``x_i = sign v``."""
+    return for_every(sp.Eq(Tensor(dot(_Z, _X)), Tensor(dot(_Z, _V) * sign), evaluate=False), Z)
+
+
+#: A token on the line of a unit v is at v or at -v, and not at both.
+CHOICES = Conjunction((Disjunction((_is(1), _is(-1))), Negation(Conjunction((_is(1), _is(-1))))))
+SIGNED = Conjunction((ON_THE_LINE, UNIT))
+TWO = for_every(Implication(SIGNED, for_every(CHOICES, TOKEN)), LINE)
+#: No token is its own negative.
+APART = for_every(Negation(for_every(sp.Eq(Tensor(dot(_Z, _X)), Tensor(-dot(_Z, _X)), evaluate=False), Z)), TOKEN)
+CLAIMS = (*FIXED_POINTS[:2], *map(Formula, (TWO, PAIRS, APART)))
+
+
+def _choices(kernel: Kernel) -> Proved:
+    """``(v^T x_i)^2 = 1``: the sign is 1 or -1; and v is not zero."""
+    place = kernel.assume(SIGNED)
+    line, unit = kernel.instantiate(kernel.part(place, ON_THE_LINE), TOKEN), kernel.part(place, UNIT)
+    sign = Tensor(sigma(TOKEN))
+    length = (kernel.instantiate(line, _X), kernel.factors(sigma(TOKEN) * sigma(TOKEN)), *_of_unit_length(kernel))
+    either = kernel.arithmetic(length, sp.Or(sp.Eq(sign, 1), sp.Eq(sign, -1)))
+    along = (kernel.instantiate(line, Z), kernel.factors(sigma(TOKEN) * dot(_Z, _V)), kernel.scaling(dot(_Z, _V), -1))
+    branches = []
+    for value in (1, -1):
+        case = proposition(sp.Eq(sign, value))
+        there = kernel.generalise(Z, kernel.arithmetic([kernel.assume(case), *along], _is(value).body))
+        branches.append((case, kernel.tautology([there], CHOICES.parts[0])))
+    some = kernel.by_cases(either, *branches)
+    both = kernel.assume(CHOICES.parts[1].part)
+    here = [kernel.instantiate(kernel.part(both, _is(value)), _V) for value in (1, -1)]
+    false = kernel.arithmetic([*here, kernel.scaling(dot(_V, _V), -1), unit], sp.false)
+    none = kernel.tautology([kernel.discharge(both.proposition, false)], CHOICES.parts[1])
+    return kernel.generalise(LINE, kernel.discharge(SIGNED, kernel.generalise(TOKEN, kernel.conjunction(some, none))))
+
+
+def _of_unit_length(kernel: Kernel) -> tuple[Proved, Proved]:
+    return kernel.reduction(dot(_X, _X), one()), kernel.factors(one())
+
+
+def _apart(kernel: Kernel) -> Proved:
+    equal = kernel.assume(APART.body.part)
+    false = kernel.arithmetic(
+        [kernel.instantiate(equal, _X), kernel.scaling(dot(_X, _X), -1), *_of_unit_length(kernel)], sp.false
+    )
+    return kernel.generalise(TOKEN, kernel.tautology([kernel.discharge(equal.proposition, false)], APART.body))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The heights at consensus and bipartite points; each token by itself; the map is odd (PM-R7)."""
+    return kernel.conjunction(
+        kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
+        kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1], kernel.given(sp.Eq(n, p + q))),
+        _choices(kernel),
+        kernel.part(kernel.recall(PM_R7), PAIRS),
+        _apart(kernel),
     )
 
 
@@ -65,15 +101,12 @@ PM_R1 = register(
         id="PM-R1",
         kind=Kind.REMARK,
         source=Source(LI_ALTAFINI, "Remark 1"),
-        title="Counting consensus and bipartite states",
+        title="Consensus and bipartite states: two choices for each token, in antipodal pairs",
         systems=("oja-map",),
-        text=(
-            r"For a simple spectrum there are $d\,2^n$ signed states $x_i = \sigma_iv_k$, $2d$ of them consensus, "
-            r"paired by the global sign. They are fixed points under the positivity conditions of PM-L1 only."
-        ),
+        conditions=(Symmetric(V),),
+        claims=CLAIMS,
         depends=("PM-L1", "PM-R7"),
-        derive=derive,
-        prose_from=("pairs", "from PM-R7"),
+        proof=proof,
         printed=Printed(
             text=r"For a given $k$ there are $2^n$ possible consensus or bipartite consensus equilibria.",
             wrong=r"Some of them may not be equilibria: the conditions $1 + \alpha\lambda_k > 0$ and "

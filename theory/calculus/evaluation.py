@@ -130,6 +130,9 @@ class Numbers:
             rows = self.matrices[letter.name]
             if letter.indices:
                 rows = rows(*(place[index] for index in letter.indices))
+            elif callable(rows):  # without an index, a letter of heads is their sum
+                heads = [rows(head) for head in range(self.sizes["head"])]
+                rows = [[sum(entries) for entries in zip(*row, strict=True)] for row in zip(*heads, strict=True)]
             if letter.transposed:
                 rows = list(zip(*rows, strict=True))
             result = [_dot(row, result) for row in rows]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import sympy as sp
+from sympy.printing.precedence import PRECEDENCE
 
 from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp
@@ -168,6 +169,15 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
     def _check_constant(self, families: Mapping[str, Any]) -> None:
         """A rate holds its other vectors fixed: see :class:`Rate`."""
+
+    @property
+    def precedence(self) -> int:
+        """For the printer: a product or a quotient is bracketed before it is raised to a power."""
+        ((monomial, scale),) = self.key if len(self.key) == 1 else ((Monomial(), sp.Integer(1)),)
+        plain = type(self) is not Tensor or (
+            scale == 1 and [power for _, power in monomial.factors] in ([], [1]) and not monomial.bound
+        )
+        return int(PRECEDENCE["Atom" if plain else "Mul"])
 
     def _latex(self, printer: Any) -> str:
         """Several terms stand in parentheses: it may be a factor."""
