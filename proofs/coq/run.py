@@ -71,11 +71,6 @@ Proof.
 Qed.
 
 Lemma Rpower_positive (b x : R) : Rpower b x > 0. Proof. apply exp_pos. Qed.
-Lemma Rpower_minus_one (b x : R) : b > 0 -> Rpower b (x + -1) = Rpower b x / b.
-Proof.
-  intros B. unfold Rpower. replace ((x + -1) * ln b) with (x * ln b + - ln b) by ring.
-  rewrite exp_plus, exp_Ropp, exp_ln by exact B. reflexivity.
-Qed.
 Lemma Rpower_one_minus (b x : R) : b > 0 -> Rpower b (1 + - x) = b / Rpower b x.
 Proof.
   intros B. unfold Rpower. replace ((1 + - x) * ln b) with (ln b + - (x * ln b)) by ring.

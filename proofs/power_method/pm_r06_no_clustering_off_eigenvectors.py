@@ -12,7 +12,7 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.exact_points import image, instance
 from eigentoken.proofs.properties.point_checks import common_token
 from eigentoken.proofs.steps.equations import TOKEN, Z, at_every_token, for_every
-from eigentoken.proofs.steps.fixed_points import RESTS, C
+from eigentoken.proofs.steps.fixed_points import RESTS, C, along
 from eigentoken.proofs.steps.slopes import value_of
 from eigentoken.theory.calculus import ALPHA, dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
@@ -65,7 +65,7 @@ def proof(k: Kernel) -> Proved:
     found = k.witness(EIGENVECTOR, C, known[0], k.generalise(Z, forth))
     found = k.discharge(every, k.exists_elimination(rests, found))
     back = k.arithmetic([*known, k.instantiate(k.assume(EIGENVECTOR.body), Z)], rests.proposition.body.body)
-    some = k.generalise(TOKEN, k.witness(rests.proposition, C, known[0], k.generalise(Z, back)))
+    some = k.generalise(TOKEN, k.witness(along(push()), C, known[0], k.generalise(Z, back)))
     some = k.discharge(EIGENVECTOR, k.exists_elimination(k.assume(EIGENVECTOR), some))
     whole = k.tautology([radial, found, some], Equivalence(RESTS, EIGENVECTOR))
     shown = (at_every_token(k, pushed, TOKEN, Z), whole)

@@ -16,7 +16,7 @@ from eigentoken.theory.kernel.propositions import TRUE, Equivalence, Exists, For
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Tensor
 
-__all__ = ["RESTS", "C", "at_rest_iff", "radial"]
+__all__ = ["RESTS", "C", "along", "at_rest_iff", "radial"]
 
 _Z, _X = vector(Z.name), vector("x", TOKEN)
 _LENGTH = factor(Norm("r", (TOKEN,)))
@@ -25,7 +25,7 @@ C = sp.Symbol("c", real=True)
 RESTS = ForAll(TOKEN, TRUE, ForAll(Z, TRUE, proposition(sp.Eq(Rate(dot(_Z, _X)), 0, evaluate=False))))
 
 
-def _along(push: Expression) -> Exists:
+def along(push: Expression) -> Exists:
     """The push of token i is ``c x_i`` for a number c with ``1 + alpha c > 0``."""
     equal = proposition(sp.Eq(Tensor(dot(_Z, push)), C * Tensor(dot(_Z, _X)), evaluate=False))
     return Exists(C, proposition(1 + ALPHA * C > 0), ForAll(Z, TRUE, equal))
@@ -33,7 +33,7 @@ def _along(push: Expression) -> Exists:
 
 def at_rest_iff(push: Expression) -> Formula:
     """The map rests at the state iff every push is radial and does not turn its token round."""
-    return Formula(Equivalence(RESTS, ForAll(TOKEN, TRUE, _along(push))))
+    return Formula(Equivalence(RESTS, ForAll(TOKEN, TRUE, along(push))))
 
 
 def radial(k: Kernel, push: Expression) -> Proved:
@@ -57,12 +57,12 @@ def _rests_then(k: Kernel, push: Expression, known: tuple[Proved, ...]) -> Prove
     radial_ = sp.Eq(Tensor(dot(_Z, push)), value * Tensor(dot(_Z, _X)), evaluate=False)
     found = k.generalise(Z, k.arithmetic([still, *known], radial_))
     forward = k.arithmetic([known[-1]], 1 + ALPHA * value > 0)
-    some = k.witness(_along(push), value, forward, found)
+    some = k.witness(along(push), value, forward, found)
     return k.discharge(RESTS, k.generalise(TOKEN, some))
 
 
 def _then_rests(k: Kernel, push: Expression, known: tuple[Proved, ...]) -> Proved:
-    every = k.assume(ForAll(TOKEN, TRUE, _along(push)))
+    every = k.assume(ForAll(TOKEN, TRUE, along(push)))
     some = k.instantiate(every, TOKEN)
     ahead, equal = k.assume(some.proposition.guard), k.assume(some.proposition.body)
     # r_i^2 = |x_i + alpha u_i|^2 = 1 + 2 alpha [x_i u_i] + alpha^2 [u_i u_i], and [x_i u_i] = c, [u_i u_i] = c^2

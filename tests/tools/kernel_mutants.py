@@ -45,6 +45,7 @@ STILL_TRUE: dict[str, str] = {
     "PH-T8: without Nonsingular(term=B)": "the same",
     "PH-T8: without Nonsingular(term=W)": "the same",
     "PH-T1: without Nonsingular(term=B)": "that W B^{-1} is symmetric says that B has an inverse",
+    "PM-F: for multihead-flow": "a layer matrix is the sum of its heads in any system with heads",
     "PM-L1: without Nonsingular(term=V)": "whether a point is fixed is a question of heights alone",
     "PM-L1: without SimpleTop(term=V)": "the same",
     "PM-L1: without Eigenvalue(V, 1) > 0": "the same",
