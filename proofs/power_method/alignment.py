@@ -37,9 +37,7 @@ PLACE = Conjunction((CONSENSUS, EIGENVECTOR, UNIT))
 BEFORE, AFTER = Tensor(dot(_V, _X)) ** 2, Tensor(dot(_V, RAW) * factor(Norm("r", (TOKEN,)), -1)) ** 2
 #: ``r_i^2``.
 LENGTH = Tensor(_LENGTH) ** 2
-NOTATION = (
-    r"Notation: $\operatorname{corr}(x, v) = \frac{x^{\top}v}{\lVert x\rVert\lVert v\rVert}$, and $x_i^+ = y_i/r_i$. "
-)
+NOTATION = r"$\operatorname{corr}(x, v) = \frac{x^{\top}v}{\lVert x\rVert\lVert v\rVert}$, and $x_i^+ = y_i/r_i$. "
 
 
 def heights(k: Kernel, place: Proved) -> list[Proved]:

@@ -17,7 +17,7 @@ from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 #: Two layers.
 S, T = sp.symbols("s t", integer=True, nonnegative=True)
@@ -48,7 +48,12 @@ PM_E2 = register(
         claims=(same_vectors(RAW, layer_step(), TOKEN), Formula(AUTONOMOUS)),
         depends=("PM-E1",),
         proof=proof,
-        notes=r"Notation: $F_h$ and $M_h$ are the same in every layer (ALBERT); $s$ and $t$ are two layers.",
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$F_h$ and $M_h$ are the same in every layer (ALBERT); $s$ and $t$ are two layers.",
+            ),
+        ),
         property_tests=(OnInstances(shared_weights),),
     )
 )

@@ -31,7 +31,7 @@ from eigentoken.theory.kernel.propositions import Implication
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 
 #: ``-(1 + alpha lambda_d) <= 1 + alpha lambda_1``: then ``|1 + alpha lambda_ell| <= 1 + alpha lambda_1`` for every ell.
 DOMINANT = Relation(sp.Ge(2 + ALPHA * (TOP + LAST), 0, evaluate=False))
@@ -59,9 +59,14 @@ PM_E4 = register(
         claims=(Formula(for_every(Implication(PLACE, for_every(KEPT, TOKEN)), B, V)),),
         depends=("PM-E3", "PM-CM"),
         proof=proof,
-        notes=NOTATION + r"The mean increment over $N$ sampled tokens is $\Delta\rho(\tau) = \frac1N\sum_i\big("
-        r"|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| - |\operatorname{corr}(x_i(\tau), v_1(\tau))|\big)$; alignment means "
-        r"$\Delta\rho > 0$.",
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                NOTATION + r"The mean increment over $N$ sampled tokens is $\Delta\rho(\tau) = \frac1N\sum_i\big("
+                r"|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| - |\operatorname{corr}(x_i(\tau), v_1(\tau))|\big)$; "
+                r"alignment means $\Delta\rho > 0$.",
+            ),
+        ),
         vectors=(Vector("F = [[1, 5], [0, 0]], x ~ (1, -0.4)", non_normal, ("0.928477", "0.000000")),),
         property_tests=(OnInstances(mean_increment),),
         variants=(

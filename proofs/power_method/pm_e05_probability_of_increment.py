@@ -34,7 +34,7 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.terms import Eigenvalue, d
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant
 
 #: ``-(1 + alpha lambda_d) < 1 + alpha lambda_1``: with a simple top, ``|1 + alpha lambda_ell|`` is less than that, too.
 DOMINANT = Relation(sp.Gt(2 + ALPHA * (TOP + LAST), 0, evaluate=False))
@@ -116,9 +116,14 @@ PM_E5 = register(
         claims=(Formula(for_every(Implication(GUARD, for_every(GROWS, TOKEN)), B, V)),),
         depends=("PM-E4", "PM-CM"),
         proof=proof,
-        notes=NOTATION + r"The share of $N$ sampled tokens that align further is $\Pi(\tau) = \frac1N\#\{i : "
-        r"|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| > |\operatorname{corr}(x_i(\tau), v_1(\tau))|\}$; alignment means $\Pi > "
-        r"\frac12$.",
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                NOTATION + r"The share of $N$ sampled tokens that align further is $\Pi(\tau) = \frac1N\#\{i : "
+                r"|\operatorname{corr}(x_i(\tau+1), v_1(\tau))| > |\operatorname{corr}(x_i(\tau), v_1(\tau))|\}$; "
+                r"alignment means $\Pi > \frac12$.",
+            ),
+        ),
         property_tests=(OnInstances(share_of_increments),),
         variants=(
             Variant(

@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.propositions import Conjunction, Implication, prop
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 _A, _B = vector(A.name), vector(B.name)
 RE, IM = sp.symbols("rho omega", real=True)
@@ -60,7 +60,12 @@ PM_E6 = register(
         claims=(Formula(SPANNED), *PROJECTION),
         depends=("PM-E3",),
         proof=proof,
-        notes=r"Here $a = \operatorname{Re}v_1$, $b = \operatorname{Im}v_1$ (Case 2, a complex pair). " + NOTATION,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"Here $a = \operatorname{Re}v_1$, $b = \operatorname{Im}v_1$ (Case 2, a complex pair). " + NOTATION,
+            ),
+        ),
         property_tests=(OnInstances(complex_plane),),
     )
 )

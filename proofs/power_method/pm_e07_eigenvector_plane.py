@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.propositions import Conjunction, Implication, prop
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 _A, _B = vector(A.name), vector(B.name)
 TOP, NEXT = sp.symbols("lambda mu", real=True)
@@ -60,7 +60,11 @@ PM_E7 = register(
         claims=(Formula(SPANNED), *PROJECTION),
         depends=("PM-E3",),
         proof=proof,
-        notes=r"Here $a = v_1$, $b = v_2$ (Case 3, two nearly equal eigenvalues). " + NOTATION,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION, r"Here $a = v_1$, $b = v_2$ (Case 3, two nearly equal eigenvalues). " + NOTATION
+            ),
+        ),
         property_tests=(OnInstances(eigenvector_plane),),
     )
 )

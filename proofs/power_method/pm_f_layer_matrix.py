@@ -15,7 +15,7 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 _Z, _B = vector(Z.name), vector(B.name)
 _WHOLE, _HEADS = dot(_Z, _B, matrix("F")), dot(_Z, _B, (Letter("F", False, (HEAD,)),)).summed(HEAD)
@@ -65,10 +65,16 @@ PM_F = register(
         depends=("PM-E1",),
         proof=proof,
         notes=(
-            r"Notation: $F_h = U_hV_h$, and with $U = [U_1 \cdots U_H]$ and $V_{\mathrm{cat}} = [V_1; \dots; V_H]$ the block "
-            r"product $UV_{\mathrm{cat}}$ stands for $\sum_hU_hV_h$. Measured (\texttt{eigentoken verify PM-F}): the output of "
-            r"\texttt{torch.nn.MultiheadAttention} without biases is that of these matrices, with $U$ the output weight and "
-            r"$V_{\mathrm{cat}}$ the last third of the input weight."
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$F_h = U_hV_h$, and with $U = [U_1 \cdots U_H]$ and $V_{\mathrm{cat}} = [V_1; \dots; V_H]$ the block "
+                r"product $UV_{\mathrm{cat}}$ stands for $\sum_hU_hV_h$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"that the output of \texttt{torch.nn.MultiheadAttention} without biases is that of these matrices, with "
+                r"$U$ the output weight and $V_{\mathrm{cat}}$ the last third of the input weight; random layers are compared.",
+            ),
         ),
         property_tests=(against_torch,),
     )

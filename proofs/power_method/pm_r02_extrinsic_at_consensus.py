@@ -23,7 +23,7 @@ from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, Imp
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 _Z, _B = vector(Z.name), vector(B.name)
 HEIGHT = sp.Symbol("lambda", real=True)
@@ -79,9 +79,12 @@ PM_R2 = register(
         depends=("PM-L3",),
         proof=proof,
         notes=(
-            r"Notation: the map is extended off the sphere as $y_i/\lVert y_i\rVert$, or with $\lVert x_i\rVert = 1$ put "
-            r"in as $y_i/\varrho_i$, $\varrho_i^2 = 1 + \lVert y_i\rVert^2 - \lVert x_i\rVert^2$. The left sides are the "
-            r"derivatives of the two along $w$, in the direction of $b$: the extrinsic block."
+            Remark(
+                RemarkKind.CONVENTION,
+                r"The map is extended off the sphere as $y_i/\lVert y_i\rVert$, or with $\lVert x_i\rVert = 1$ put "
+                r"in as $y_i/q_i$, $q_i^2 = 1 + \lVert y_i\rVert^2 - \lVert x_i\rVert^2$. The left sides are the "
+                r"derivatives of the two along $w$, in the direction of $b$: the extrinsic block.",
+            ),
         ),
         property_tests=(OnInstances(extrinsic_at_consensus),),
     )

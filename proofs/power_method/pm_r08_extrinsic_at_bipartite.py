@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, Imp
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
 _Z, _V = vector(Z.name), vector(LINE.name)
 #: ``|v|^2 = 1``.
@@ -71,8 +71,11 @@ PM_R8 = register(
         depends=("PM-R2", "PM-L12"),
         proof=proof,
         notes=(
-            r"Notation: as in PM-R2, in the direction of $v$. The height of token $i$ is $m_i = x_i^{\top}y_i$; at a "
-            r"bipartite point it has one value on each side, $m_1$ ($p$ tokens) and $m_2$ ($q$ tokens)."
+            Remark(
+                RemarkKind.CONVENTION,
+                r"As in PM-R2, in the direction of $v$; what is divided by on the right is $m_i|m_i|$ with the height $m_i = "
+                r"x_i^{\top}y_i$ of token $i$.",
+            ),
         ),
         property_tests=(OnInstances(extrinsic_at_bipartite),),
     )

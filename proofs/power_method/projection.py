@@ -56,7 +56,7 @@ PROJECTION = (
     _planes(ForAll(S, TRUE, ForAll(T, TRUE, Implication(PROJECTED, SHORTER)))),
 )
 NOTATION = (
-    r"Notation: with $S = [a\ b]$ and $\Pi_S = S(S^{\top}S)^{-1}S^{\top}$ the projection $\Pi_Sx_i$ is $sa + tb$, and "
+    r"With $S = [a\ b]$ and $\Pi_S = S(S^{\top}S)^{-1}S^{\top}$ the projection $\Pi_Sx_i$ is $sa + tb$, and "
     r"$\operatorname{corr}(x_i, \Pi_Sx_i) = x_i^{\top}\Pi_Sx_i/(\lVert x_i\rVert\lVert\Pi_Sx_i\rVert)$ is $\lVert\Pi_Sx_i\rVert$."
 )
 

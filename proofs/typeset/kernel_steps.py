@@ -140,6 +140,8 @@ def notation(told: Statement) -> str:
         found.append(rf"$\Delta[q]$ is the {what}")
     if any(isinstance(term, Slope) for term in terms):
         found.append(r"$\mathrm{D}[q](w)$ is the derivative of $q$ along $x_i \mapsto x_i + \varepsilon w_i$")
+    if any(isinstance(term, Opposite) for term in terms):
+        found.append("$[q](-x)$ is the value of $q$ at the opposite state")
     if any(isinstance(atom, MaskEntry) for term in terms for part, _ in term.key for atom, _ in part.factors):
         found.append(
             r"$\mathrm{causal}_{ij}$ is $1$ where token $i$ sees token $j$, that is for $j \le i$, and else $0$"
