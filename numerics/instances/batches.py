@@ -427,6 +427,10 @@ def _compiled(expression: Any) -> tuple[Callable[..., Any], tuple[Any, ...], tup
     numbers = tuple(sorted(expression.atoms(terms.MatrixNumber), key=str))
     names = {number: sp.Dummy(f"c{index}") for index, number in enumerate(numbers)}
     ready = expression.xreplace(names)
+    constants = {
+        each: each.evalf(20) for each in ready.atoms(sp.Pow, sp.Function) if each.is_number and not each.is_Rational
+    }
+    ready = ready.xreplace(constants)  # sqrt(2) has no letter: torch takes tensors only
     symbols = tuple(sorted(ready.free_symbols - set(names.values()), key=str))
     compiled: Callable[..., Any] = sp.lambdify([*symbols, *names.values()], ready, modules=[_TORCH, "math"])
     return compiled, symbols, numbers

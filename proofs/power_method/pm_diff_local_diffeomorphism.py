@@ -1,101 +1,136 @@
-"""PM-DIFF: for ``alpha |V| < 1/sqrt(2)`` the Oja map is a local diffeomorphism.  New here."""
+"""PM-DIFF: for ``alpha |V| < 1/sqrt(2)`` the derivative of the Oja map has no kernel, at every state.  New here.
+
+With ``g = alpha V wbar``: a tangent family w in the kernel has ``w_i + g = c_i y_i``, so that ``|w_i|^2 h_i^2 <= r_i^2 |g|^2``,
+``h_i = x_i^T y_i``, and ``h_i^2 >= (1 - alpha^2 |V|^2) r_i^2``.  Summed over the tokens that leaves ``w = 0``.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.pm_e09_oja_map import influence
+from eigentoken.proofs.power_method.pm_l02_oja_jacobian import W
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.jacobian_checks import local_diffeomorphism
-from eigentoken.proofs.steps.textbook_maps import INVERSE_FUNCTION
+from eigentoken.proofs.steps.equations import RAW, TOKEN, Z
+from eigentoken.proofs.steps.inner_products import expanded
+from eigentoken.proofs.steps.saddle_theorems import INJECTIVE, STILL
+from eigentoken.proofs.steps.slopes import ALONG, HALF_SQUARE, SHORT, quotient, value_of
+from eigentoken.proofs.steps.step_lengths import push_sizes
+from eigentoken.proofs.steps.theorems import EUCLIDEAN, OPERATOR_NORM
+from eigentoken.theory.calculus import TOKENS, Index, Norm, dot, factor, matrix, one, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.multipliers import TANGENT
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import SpectralNorm
-from eigentoken.theory.statements.registry import recalled, register
+from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+
+_Z, _X, _W, _OTHER = vector(Z.name), vector("x", TOKEN), vector("w", TOKEN), Index("token", "j")
+_LENGTH = factor(Norm("r", (TOKEN,)))
+_MEAN = vector("w", _OTHER).summed(_OTHER) / TOKENS
+#: ``g = alpha V wbar``, and ``D_i = w_i + g``, the derivative of the raw step.
+_PUSHED = _MEAN.applied(matrix("V")) * alpha
+_MOVED = _W + _PUSHED
+_BOUND = alpha * SpectralNorm(V)
+SHORT_STEP = 1 / sp.sqrt(2) > _BOUND
 
 
-def derive() -> Derivation:
-    """A kernel vector is a fixed point of a contraction."""
-    g, w, c, tan = sp.symbols("g omega c T", real=True)
-    z1, z2, z3 = sp.symbols("z_1 z_2 z_3", real=True)
-    mean, factor = sp.symbols("D f", real=True)
-    height = sp.Symbol("h", real=True)
-    return Derivation(
-        (
-            recalled(
-                "PM-L2",
-                "the exact Jacobian of the Oja map",
-                "A tangent vector $\\delta$ is in the kernel iff $(I - \\hat y_i\\hat y_i^{\\top})(\\delta_i + \\alpha "
-                "V\\delta\\bar x) = 0$ for all $i$, that is $\\delta_i = -\\alpha V\\delta\\bar x + c_iy_i$.",
-                r"\mathrm{d}f_i = \frac{1}{r_i}(I - \hat y_i\hat y_i^{\top})(\delta_i + \alpha V\delta\bar x)",
-            ),
-            recalled(
-                "PM-DOM",
-                "the map is defined and analytic everywhere",
-                "In particular the map is continuously differentiable.",
-                r"r_i \geq 1 - \alpha\lVert V\rVert > 0",
-            ),
-            Identity(
-                name="oblique projection",
-                says="Since $x_i^{\\top}\\delta_i = 0$, $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x$ with $\\Pi_i = I "
-                "- y_ix_i^{\\top}/(x_i^{\\top}y_i)$. In a basis with $x_i = (1,0,0)$, $y_i \\propto (1, T, 0)$: "
-                "$\\Pi_i(z_1,z_2,z_3) = (0, z_2 - Tz_1, z_3)$, and",
-                left=(1 + tan**2) * (z1**2 + z2**2 + z3**2) - ((z2 - tan * z1) ** 2 + z3**2),
-                right=(z1 + tan * z2) ** 2 + tan**2 * z3**2,
-                establishes=("the oblique projection has norm 1/cos",),
-            ),
-            Inequality(
-                name="norm of the projection",
-                says="So $\\lVert\\Pi_iz\\rVert^2 \\leq (1 + T^2)\\lVert z\\rVert^2$, $1 + T^2 = 1/\\cos^2\\angle(x_i, "
-                "y_i)$.",
-                hypotheses=(),
-                conclusion=(z2 - tan * z1) ** 2 + z3**2 <= (1 + tan**2) * (z1**2 + z2**2 + z3**2),
-                uses=("oblique projection",),
-            ),
-            Inequality(
-                name="angle",
-                says="With $\\alpha u = (g, \\omega)$, $g^2 + \\omega^2 \\leq c^2$, $c = \\alpha\\lVert V\\rVert < 1$: "
-                "$\\cos^2\\angle(x_i, y_i) \\geq 1 - c^2$.",
-                hypotheses=(g**2 + w**2 <= c**2, c >= 0, c < 1),
-                conclusion=(1 + g) ** 2 >= (1 - c**2) * ((1 + g) ** 2 + w**2),
-            ),
-            Inequality(
-                name="contraction",
-                says="So $D = \\lVert\\delta\\bar x\\rVert$ satisfies $D \\leq fD$ with $f = c/\\sqrt{1-c^2}$; for "
-                "$c^2 < \\frac12$ this forces $D = 0$.",
-                hypotheses=(
-                    c >= 0,
-                    c**2 < sp.Rational(1, 2),
-                    factor >= 0,
-                    sp.Eq(factor**2 * (1 - c**2), c**2),
-                    mean >= 0,
-                    mean <= factor * mean,
-                ),
-                conclusion=sp.Eq(mean, 0),
-                uses=("norm of the projection", "angle"),
-            ),
-            Inequality(
-                name="no kernel",
-                says="Then $\\delta_i = -\\Pi_i\\alpha V\\delta\\bar x = 0$ for every $i$: its norm $h$ is at most $fD "
-                "= 0$.",
-                hypotheses=(height >= 0, height <= factor * mean, sp.Eq(mean, 0)),
-                conclusion=sp.Eq(height, 0),
-                uses=("contraction", "from PM-L2"),
-                establishes=("the derivative has no kernel",),
-            ),
-            Citation(
-                name="local diffeomorphism",
-                says="The map is analytic by PM-DOM.",
-                theorem=INVERSE_FUNCTION,
-                establishes=("the map is a local diffeomorphism",),
-                formula=r"\alpha\lVert V\rVert < \tfrac{1}{\sqrt2} \implies f \text{ is a local diffeomorphism of } "
-                r"(S^{d-1})^n",
-                uses=("no kernel", "from PM-DOM"),
-            ),
-        )
+def _radial(k: Kernel) -> Proved:
+    """``r_i^2 z^T D_i = (z^T y_i)(y_i^T D_i)`` for every z, from ``D[y_i / r_i](w) = 0``."""
+    still = k.instantiate(k.instantiate(k.assume(STILL), TOKEN), Z)
+    step, half = k.slope(dot(_Z, RAW)), k.slope(HALF_SQUARE)
+    known = [
+        still,
+        quotient(k),
+        step,
+        half,
+        k.reduction(value_of(step), dot(_Z, _MOVED)),
+        k.reduction(value_of(half), dot(RAW, _MOVED)),
+        k.positive(_LENGTH),
+    ]
+    split = [k.factors(SHORT), k.factors(ALONG)]
+    known += [k.supply(each, *(k.arithmetic([known[-1]], part) for part in each.hypotheses)) for each in split]
+    equal = sp.Eq(
+        Tensor(_LENGTH) ** 2 * Tensor(dot(_Z, _MOVED)), Tensor(dot(_Z, RAW)) * Tensor(dot(RAW, _MOVED)), evaluate=False
     )
+    return k.generalise(Z, k.arithmetic(known, equal))
+
+
+def _oblique(k: Kernel) -> Proved:
+    """``|w_i|^2 (x_i^T y_i)^2 <= r_i^2 |g|^2``."""
+    radial = _radial(k)
+    across = RAW - dot(_X, RAW) * _X  # the part of y_i at right angles to x_i
+    height, length, size = Tensor(dot(_X, RAW)), Tensor(_LENGTH), Tensor(dot(_W, _W))
+    along = k.arithmetic(
+        [
+            k.instantiate(k.assume(TANGENT), TOKEN),
+            k.textbook(EUCLIDEAN, y=_W, z=across),
+            expanded(k, dot(_W, across), (1, dot(_W, RAW)), (-1, dot(_X, RAW), dot(_X, _W))),
+            expanded(k, dot(across, across), (1, _LENGTH, _LENGTH), (-1, dot(_X, RAW), dot(_X, RAW))),
+        ],
+        sp.Le(Tensor(dot(_W, RAW)) ** 2, size * (length**2 - height**2), evaluate=False),
+    )
+    known = [
+        k.instantiate(radial, _W),
+        k.instantiate(radial, _PUSHED),
+        expanded(k, dot(_W, _MOVED), (1, dot(_W, _W)), (1, dot(_W, _PUSHED))),
+        expanded(k, dot(_PUSHED, _MOVED), (1, dot(_W, _PUSHED)), (1, dot(_PUSHED, _PUSHED))),
+        expanded(k, dot(RAW, _MOVED), (1, dot(_W, RAW)), (1, dot(_PUSHED, RAW))),
+    ]
+    # with c = y_i^T D_i / r_i^2: r_i^2 |g|^2 = (c r_i^2 - w_i^T y_i)^2 + r_i^2 |w_i|^2 - (w_i^T y_i)^2
+    push = Tensor(dot(_PUSHED, _PUSHED))
+    square = sp.Eq(
+        length**2 * push,
+        Tensor(dot(_PUSHED, RAW)) ** 2 + length**2 * size - Tensor(dot(_W, RAW)) ** 2,
+        evaluate=False,
+    )
+    equal = k.arithmetic([*known, k.positive(_LENGTH)], square)
+    return k.arithmetic([equal, along], sp.Le(size * height**2, length**2 * push, evaluate=False))
+
+
+def _steep(k: Kernel) -> Proved:
+    """``(x_i^T y_i)^2 >= (1 - alpha^2 |V|^2) r_i^2``."""
+    height, length = Tensor(dot(_X, RAW)), Tensor(_LENGTH)
+    push = influence()
+    known = [
+        *push_sizes(k, one() / TOKENS),
+        expanded(k, dot(_X, RAW), (1,), (alpha, dot(_X, push))),
+        expanded(k, dot(RAW, RAW), (1,), (2 * alpha, dot(_X, push)), (alpha**2, dot(push, push))),
+        expanded(k, dot(RAW, RAW), (1, _LENGTH, _LENGTH)),
+    ]
+    return k.arithmetic(known, sp.Ge(height**2, (1 - _BOUND**2) * length**2, evaluate=False))
+
+
+def proof(k: Kernel) -> Proved:
+    """``(1 - c^2) sum_i |w_i|^2 <= n |g|^2 <= c^2 sum_i |w_i|^2`` with ``c = alpha |V|``, ``c^2 < 1/2``."""
+    size, push = Tensor(dot(_W, _W)), Tensor(dot(_PUSHED, _PUSHED))
+    known = [_oblique(k), _steep(k), k.positive(_LENGTH), k.square(_W)]
+    each = k.arithmetic(known, sp.Le((1 - _BOUND**2) * size, push, evaluate=False))
+    total, apart = dot(_W, _W).summed(TOKEN), _W - _MEAN
+    pushed = _MEAN.applied(matrix("V"))
+    bounded = k.textbook(OPERATOR_NORM, A=V, z=_MEAN)
+    sums = [
+        k.summed(k.generalise(TOKEN, each)),
+        k.scaling(total, 1 - _BOUND**2),
+        expanded(k, dot(_PUSHED, _PUSHED).summed(TOKEN), (alpha**2 * TOKENS, dot(pushed, pushed))),
+        k.part(bounded, bounded.proposition.parts[0]),
+        k.square(apart, TOKEN),
+        expanded(k, dot(apart, apart).summed(TOKEN), (1, total), (-TOKENS, dot(_MEAN, _MEAN))),
+        k.given(SHORT_STEP),
+        k.part(bounded, bounded.proposition.parts[1]),
+        k.square(_W, TOKEN),
+    ]
+    nothing = k.arithmetic(sums, sp.Eq(Tensor(total), 0, evaluate=False))
+    least = k.summand(k.generalise(TOKEN, k.square(_W)), TOKEN)
+    zero = k.arithmetic([nothing, least, k.square(_W)], sp.Eq(size, 0, evaluate=False))
+    found = k.discharge(STILL, k.generalise(TOKEN, zero))
+    return k.generalise(W, found, TANGENT)
 
 
 PM_DIFF = register(
@@ -103,13 +138,11 @@ PM_DIFF = register(
         id="PM-DIFF",
         kind=Kind.EXTENSION,
         source=Source(HERE, "needed for PM-T2"),
-        title="The Oja map is a local diffeomorphism for small steps",
+        title="The derivative of the Oja map is invertible for short steps",
         systems=("oja-map",),
-        conditions=(Relation(alpha * SpectralNorm(V) < 1 / sp.sqrt(2)),),
-        text=r"If $\alpha\lVert V\rVert < 1/\sqrt2$, the Oja map is a local diffeomorphism of $(S^{d-1})^n$.",
-        depends=("PM-L2", "PM-DOM"),
-        derive=derive,
-        prose_from=("local diffeomorphism",),
+        conditions=(Relation(SHORT_STEP),),
+        claims=(Formula(INJECTIVE),),
+        proof=proof,
         property_tests=(OnInstances(local_diffeomorphism),),
     )
 )

@@ -11,7 +11,7 @@ from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.pm_l07_lyapunov_function import increments
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.steps.calculus_steps import analytic_step
-from eigentoken.proofs.steps.map_theorems import DESCENT, DIRECTIONS, SPEED, STEP, TANGENT, lengths
+from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED, STEP, lengths
 from eigentoken.proofs.steps.step_lengths import apart_from_zero, not_too_long
 from eigentoken.proofs.steps.textbook_maps import DESCENT_SEQUENCES, LIMIT_IS_FIXED
 from eigentoken.proofs.steps.theorems import CAUCHY_OF_FAMILIES
@@ -30,6 +30,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.multipliers import DIRECTIONS, TANGENT
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import relation_of
 from eigentoken.theory.kernel.proved import Proved
@@ -152,14 +153,14 @@ def derive() -> Derivation:
 
 _W = expression_of(oja_potential)
 _NORM = SpectralNorm(V)
-_LEAST = (1 - alpha * _NORM) / (2 * alpha * TOKENS)
-_MOST = ((1 + alpha * _NORM) / (alpha * TOKENS)) ** 2
+LEAST = (1 - alpha * _NORM) / (2 * alpha * TOKENS)
+MOST = ((1 + alpha * _NORM) / (alpha * TOKENS)) ** 2
 _I = Index("token", "i")
 _X, _RAW = vector("x", _I), vector("y", _I)
 _LENGTH = factor(Norm("r", (_I,)))
 
 
-def _falls(k: Kernel) -> Proved:
+def falls(k: Kernel) -> Proved:
     """``W^+ - W <= -c sum_i |x_i^+ - x_i|^2`` with ``c = (1 - alpha |V|)/(2 n alpha)``, from the increments of PM-L7."""
     facts, _ = increments(k)
     norm = k.norm_of_symmetric(V)
@@ -168,13 +169,13 @@ def _falls(k: Kernel) -> Proved:
         sp.Ge(Tensor(_LENGTH * dot(STEP, STEP)), 0),
     )
     heavy = k.summed(k.generalise(_I, each))
-    wanted = sp.Le(relation_of(facts[0].proposition).lhs, -_LEAST * Tensor(SPEED), evaluate=False)
+    wanted = sp.Le(relation_of(facts[0].proposition).lhs, -LEAST * Tensor(SPEED), evaluate=False)
     extreme = k.part(norm, norm.proposition.parts[0])
     known = [*facts, heavy, k.factors(one() * 0), extreme, k.given(alpha * _NORM < 1)]
     return k.arithmetic(known, wanted)
 
 
-def _slope(k: Kernel) -> Proved:
+def slope(k: Kernel) -> Proved:
     """``(dW(w))^2 <= C sum_i |x_i^+ - x_i|^2 sum_i |w_i|^2`` for tangent w, ``C = ((1 + alpha |V|)/(n alpha))^2``."""
     w, radial = vector("w", _I), _RAW - _LENGTH * _X  # r_i (x_i^+ - x_i)
     tangent = k.assume(TANGENT)
@@ -201,7 +202,7 @@ def _slope(k: Kernel) -> Proved:
     inside = dot(w, radial).summed(_I)
     product = k.arithmetic(same, sp.Eq(Tensor(inside), -alpha * TOKENS * Slope(_W), evaluate=False))
     cauchy = k.textbook(CAUCHY_OF_FAMILIES, y=w, z=radial)
-    most = _MOST * Tensor(SPEED) * Tensor(lengths())
+    most = MOST * Tensor(SPEED) * Tensor(lengths())
     scaled = k.scaling(SPEED, (1 + alpha * _NORM) ** 2)
     known = [product, cauchy, _radial_steps(k, radial), scaled, k.square(w, _I), k.square(STEP, _I)]
     bound = k.arithmetic(known, sp.Le(Slope(_W) ** 2, most, evaluate=False))
@@ -231,12 +232,12 @@ def proof(k: Kernel) -> Proved:
     apart = k.modus_ponens(apart_from_zero(k, one() / TOKENS), short)
     return k.textbook(
         DESCENT,
-        k.arithmetic([short], _LEAST > 0),
+        k.arithmetic([short], LEAST > 0),
         k.arithmetic([short], rho > 0),
-        *(k.generalise(state, each) for each in (_falls(k), _slope(k), apart)),
+        *(k.generalise(state, each) for each in (falls(k), slope(k), apart)),
         v=_W,
-        c=_LEAST,
-        C=_MOST,
+        c=LEAST,
+        C=MOST,
         rho=rho,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sympy as sp
 
 from eigentoken.proofs.steps.equations import RAW, TOKEN, for_every
+from eigentoken.proofs.steps.inner_products import expanded
 from eigentoken.proofs.steps.theorems import EUCLIDEAN, OPERATOR_NORM
 from eigentoken.theory.calculus import ALPHA, Expression, Index, dot, matrix, one, vector
 from eigentoken.theory.kernel.kernel import Kernel
@@ -17,7 +18,7 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.terms import matrix as letter
 
-__all__ = ["SHORT_STEP", "apart_from_zero", "long_enough", "not_too_long"]
+__all__ = ["SHORT_STEP", "apart_from_zero", "long_enough", "not_too_long", "push_sizes"]
 
 OTHER = Index("token", "j")
 _X, _V = vector("x", TOKEN), letter("V")
@@ -49,25 +50,26 @@ def _within_the_ball(k: Kernel, weight: Expression) -> Proved:
     )
 
 
-def _sizes(k: Kernel, weight: Expression) -> list[Proved]:
-    """``|y_i|^2 = 1 + 2 alpha c + alpha^2 S`` with ``c = x_i^T V m_i`` and ``S = |V m_i|^2``: ``c^2 <= S <= |V|^2``."""
+def push_sizes(k: Kernel, weight: Expression) -> list[Proved]:
+    """With ``c = x_i^T V m_i`` and ``S = |V m_i|^2``: ``c^2 <= S <= |V|^2``, and ``|V| >= 0``."""
     mean = (weight * vector("x", OTHER)).summed(OTHER)
     push = mean.applied(matrix("V"))
     bounded = k.textbook(OPERATOR_NORM, A=_V, z=mean)
-    pieces = (one(), dot(_X, push) * (2 * ALPHA), dot(push, push) * ALPHA**2)
     cauchy = k.textbook(EUCLIDEAN, y=_X, z=push)
     unit = k.conjunction(k.reduction(dot(_X, _X), one()), k.factors(one()))
     height, square = Tensor(dot(_X, push)), Tensor(dot(push, push))
     within = sp.And(height**2 <= square, square <= _NORM**2, height >= -_NORM, height <= _NORM)
     return [
-        k.reduction(dot(RAW, RAW), pieces[0] + pieces[1] + pieces[2]),
-        k.total(*pieces),
-        k.scaling(dot(_X, push), 2 * ALPHA),
-        k.scaling(dot(push, push), ALPHA**2),
-        k.factors(one()),
         k.arithmetic([_within_the_ball(k, weight), bounded, cauchy, unit], within),
         k.part(bounded, bounded.proposition.parts[1]),
     ]
+
+
+def _sizes(k: Kernel, weight: Expression) -> list[Proved]:
+    """``|y_i|^2 = 1 + 2 alpha c + alpha^2 S``, with the bounds of :func:`push_sizes`."""
+    push = (weight * vector("x", OTHER)).summed(OTHER).applied(matrix("V"))
+    square = expanded(k, dot(RAW, RAW), (1,), (2 * ALPHA, dot(_X, push)), (ALPHA**2, dot(push, push)))
+    return [square, *push_sizes(k, weight)]
 
 
 def apart_from_zero(k: Kernel, weight: Expression) -> Proved:

@@ -33,6 +33,8 @@ BELIEVED = {
     "linear_stability": "linear stability is decided by the spectrum, of a pair of roots by their sum and product",
     "stability_of_any": "linear stability is decided by the spectrum that the engine derives, by real parts and moduli",
     "linear_instability": "linear instability is decided by the spectrum, of a pair of roots by their sum and product",
+    "unstable": "a place is linearly unstable where the derivative stretches a tangent family at each of its states",
+    "pair": "of two tokens each has the other beside it, and their sum is that of all",
     "eigenvalue_order": "eigenvalues of a symmetric matrix are real and numbered from the top",
     "norm_of_symmetric": "the norm of a symmetric matrix is the largest modulus of its eigenvalues",
     "dissipates": "a quantity that falls at least as fast as the squared speed falls strictly off the equilibria",

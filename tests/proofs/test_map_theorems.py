@@ -1,4 +1,4 @@
-"""The theorem on descent sequences asks for all that it needs."""
+"""The theorems about maps ask for all that they need."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.power_method.pm_r03_oja_convergence import PM_R3
-from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED
-from eigentoken.theory.calculus import Index, dot, vector
-from eigentoken.theory.kernel.books import textbook
+from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED, STABLE_MINIMA
+from eigentoken.proofs.steps.saddle_theorems import FAMILY, RAYLEIGH_SECOND, SELF_ADJOINT, STRICT_SADDLES
+from eigentoken.theory.calculus import Expression, Index, dot, exponential, one, vector
+from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
 
 I = Index("token", "i")
@@ -64,3 +66,68 @@ def test_it_refuses_what_it_is_not_about(what: str) -> None:
     make, told = WRONG[what]
     with pytest.raises(Refused, match=told):
         make()
+
+
+# -- stability of minima, strict saddles, self-adjoint maps -----------------------------------------------------------------
+
+
+def _uses(name: str, theorem: Textbook) -> Proved:
+    """The step of a proof that applies the theorem."""
+    (whole,) = statements().get(name).proofs.values()
+    return next(each for each in whole.rests_on("textbook") if each.detail[0] is theorem)
+
+
+@pytest.mark.parametrize(
+    ("name", "theorem"),
+    [("PM-CX1", STABLE_MINIMA), ("PM-T2", STRICT_SADDLES), ("PM-L6", SELF_ADJOINT), ("PM-CX1", RAYLEIGH_SECOND)],
+    ids=lambda each: getattr(each, "key", each),
+)
+def test_each_hypothesis_is_needed(name: str, theorem: Textbook) -> None:
+    step = _uses(name, theorem)
+    _, objects = step.detail
+    assert len(step.premises) == len(theorem.of(**objects)[0])
+    for place in range(len(step.premises)):
+        kept = (*step.premises[:place], *step.premises[place + 1 :])
+        with pytest.raises(Refused, match="which no premise proves"):
+            textbook(theorem, kept, step.system, **objects)
+
+
+@pytest.mark.parametrize("theorem", [("PM-CX1", STABLE_MINIMA), ("PM-T2", STRICT_SADDLES)], ids=lambda each: each[0])
+def test_they_are_about_maps_on_the_sphere(theorem: tuple[str, Textbook]) -> None:
+    name, schema = theorem
+    step = _uses(name, schema)
+    _, objects = step.detail
+    for about, told in (("oja-flow", "about a map"), ("ellipsoid-map", "on the sphere")):
+        k = Kernel(system(about), ())
+        with pytest.raises(Refused, match=told):
+            k.textbook(schema, *(k.assume(each) for each in schema.of(**objects)[0]), **objects)
+
+
+A, ONE = Index("token", "a"), one()
+FAMILY_A = vector(FAMILY.name, A)
+NOT_LINEAR: dict[str, tuple[Expression, Expression]] = {
+    "a constant": (vector("x", A), ONE),
+    "a square": (dot(FAMILY_A, FAMILY_A) * FAMILY_A, ONE),
+    "a quotient": (dot(FAMILY_A, vector("x", A)) ** -1 * vector("x", A), ONE),
+    "an exponential": (exponential(dot(FAMILY_A, vector("x", A))) * vector("x", A), ONE),
+    "a number": (dot(FAMILY_A, vector("x", A)), ONE),
+    "one vector for all": (vector(FAMILY.name, A).summed(A), ONE),
+    "a weight that depends on the family": (FAMILY_A, dot(FAMILY_A, vector("x", A))),
+    "a vector for a weight": (FAMILY_A, vector("x", A)),
+    "a weight of another token": (FAMILY_A, dot(vector("x", I), vector("v"))),
+}
+
+
+@pytest.mark.parametrize("what", NOT_LINEAR)
+def test_a_self_adjoint_map_is_linear(what: str) -> None:
+    image, weight = NOT_LINEAR[what]
+    with pytest.raises(Refused, match=r"linear in the family|number for each token"):
+        SELF_ADJOINT.of(image=image, weight=weight)
+    assert SELF_ADJOINT.of(image=FAMILY_A, weight=ONE)
+
+
+@pytest.mark.parametrize("letter", ["x", "w", "z", "y"])
+def test_the_fixed_point_has_a_letter_of_its_own(letter: str) -> None:
+    v = dot(vector("x", I), vector("x", I)).summed(I)
+    with pytest.raises(Refused, match=r"taken|defined"):
+        STABLE_MINIMA.of(v=v, c=C, C=C, rho=C, state=VectorLetter(letter))

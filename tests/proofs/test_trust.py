@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eigentoken.proofs.typeset.trust import BELIEVED, trust
 from eigentoken.theory.statements.registry import statements
 
@@ -21,7 +23,13 @@ def test_what_the_kernel_proves_names_its_engines_and_solvers() -> None:
 
 
 def test_what_is_put_together_by_names_says_so_and_lists_what_it_cites() -> None:
-    found = told("PM-T2")
+    found = dict(trust(replace(statements().get("PM-R3"), proof=None)))
     assert "put together by the names of facts" in found["Not proved by the kernel"][0]
-    assert any("centre-stable" in line for line in found["Rests on"])
-    assert "PM-L4" in found["Rests on"]
+    assert any("Absil" in line for line in found["Rests on"])
+    assert "PM-L7" in found["Rests on"]
+
+
+def test_almost_every_start_rests_on_the_theorem_and_on_what_its_hypotheses_recall() -> None:
+    found = told("PM-T2")["Rests on"]
+    assert any("strict saddle" in line for line in found)
+    assert {"PM-L4, proved by the kernel", "PM-R3, proved by the kernel", "PM-DIFF, proved by the kernel"} <= set(found)

@@ -73,7 +73,12 @@ from eigentoken.theory.language.terms import (
 )
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
-from tests.theory import kernel_rules_of_matrices, kernel_rules_of_order, kernel_rules_of_sums
+from tests.theory import (
+    kernel_rules_of_matrices,
+    kernel_rules_of_order,
+    kernel_rules_of_places,
+    kernel_rules_of_sums,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "theory" / "kernel"
@@ -759,8 +764,9 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
 }
 
 
-GIVES |= kernel_rules_of_sums.GIVES | kernel_rules_of_matrices.GIVES | kernel_rules_of_order.GIVES
-REFUSES |= kernel_rules_of_sums.REFUSES | kernel_rules_of_matrices.REFUSES | kernel_rules_of_order.REFUSES
+for _room in (kernel_rules_of_sums, kernel_rules_of_matrices, kernel_rules_of_order, kernel_rules_of_places):
+    GIVES |= _room.GIVES
+    REFUSES |= _room.REFUSES
 for _rule, _uses in kernel_rules_of_matrices.FURTHER.items():
     REFUSES[_rule] = REFUSES[_rule] | _uses
 

@@ -69,6 +69,8 @@ STILL_TRUE: dict[str, str] = {
     "PM-R7: for ellipsoid-map": "scores are even and pushes are odd, with any norm",
     "PM-R10: without SimpleTop(term=V)": "the direction v_1 expands, and lambda_k < 0 < lambda_1 makes it another than v_k",
     "PM-T1: without n >= 2": "as in PM-L4",
+    "PM-T2: without Nonsingular(term=V)": "no eigenvalue is divided by: a state without push is a polygon, V singular or not",
+    "PM-T2: without n >= 2": "as in PM-L4; with one token every fixed point is consensus",
     "PM-T3: without Nonsingular(term=V)": "no eigenvalue is divided by",
     "PM-T3: without n >= 2": "as in PM-L4",
     "PM-T3: for oja-map": "the Oja map is the attention map with the scores 0",

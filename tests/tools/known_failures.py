@@ -130,8 +130,8 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("alpha |nu_min| < 2", "the same for a w that is no eigenvector", case=tilted_long_step),
     ),
     "PM-CX1": (
-        _needed("lambda_2 < 0", "the antipodal point is unstable", place="c3"),
-        _needed("alpha |lambda_d| < 2", "a multiplier 1 + alpha lambda_d is below -1", place="c4"),
+        _needed("lambda_2 < 0", "the antipodal point is unstable", place="=>1"),
+        _needed("alpha |V| < 1", "a multiplier 1 + alpha lambda_d is below -1", place="c1"),
         _needed("n = 2", "even n >= 4: unstable, nonlinearly (PM-L6)", case=four_tokens_escape),
     ),
     "PM-L7": (
@@ -144,8 +144,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
     ),
     "PM-R4": (_unneeded("alpha < 1/(2|V|)", "the local part holds up to the threshold of PM-L4"),),
     "PM-T2": (
-        _needed("n >= 3 or lambda_2 > 0", "n = 2, lambda_2 < 0: an open set ends antipodal (PM-CX1)"),
-        _unneeded("n odd or lambda_2 > 0", "the audit left even n >= 4 open; the cross-ratio argument closes it"),
+        _needed("lambda_2 > 0", "n = 2, lambda_2 < 0: the antipodal states are stable (PM-CX1)"),
         _unneeded("alpha < 1/(2|V|), local part", "PM-L4 and PM-R4"),
     ),
     "PM-L8": (

@@ -22,6 +22,7 @@ from eigentoken.theory.kernel import (
     formulas,
     instances,
     logic,
+    multipliers,
     order,
     spectra,
     structure,
@@ -186,6 +187,7 @@ class Kernel:
     summed = staticmethod(structure.summed)
     scaling = staticmethod(structure.scaling)
     total = staticmethod(structure.total)
+    pair = staticmethod(structure.pair)
     induction = staticmethod(structure.induction)
     causal_order = staticmethod(order.causal_order)
     itself = staticmethod(order.itself)
@@ -247,6 +249,7 @@ class Kernel:
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
     modulus = staticmethod(words.modulus)
+    unstable = staticmethod(multipliers.unstable)
 
     def stability_of_any(self, place: Place) -> Proved:
         return dynamics.stability_of_any(place, self._system())

@@ -301,8 +301,10 @@ def _is_real(term: sp.MatrixExpr, known: Collection[Proposition] = ()) -> bool:
     return isinstance(term, sp.MatrixSymbol | sp.Identity | sp.ZeroMatrix)
 
 
-def witness(said: Exists, value: Any, *proofs: Proved) -> Proved:
+def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
     """``guard(value)`` and ``P(value)`` give ``there is a letter with guard: P``."""
+    if not isinstance(said, Exists):
+        raise Refused("a witness is one for what exists")
     system, hypotheses = joined(proofs)
     known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
     check_sort(said.letter, value, known)

@@ -10,6 +10,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import (
     SLOT,
+    TOKENS,
     Assumptions,
     Expression,
     Index,
@@ -31,6 +32,7 @@ from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     Conjunction,
+    Exists,
     ForAll,
     Implication,
     Proposition,
@@ -46,6 +48,7 @@ from eigentoken.theory.kernel.tensors import (
     Rate,
     Slope,
     Tensor,
+    VectorLetter,
     bases_of,
     is_defined,
     letters_in,
@@ -61,6 +64,7 @@ __all__ = [
     "increment",
     "induction",
     "opposite",
+    "pair",
     "reduction",
     "scaling",
     "slope",
@@ -258,6 +262,20 @@ def scaling(expression: Expression, scale: Any) -> Proved:
         raise Refused(f"the scale must be a number, got {scale}")
     wanted = sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)
     return prove(proposition(wanted), "scaling", (), None, _defined(wanted))
+
+
+def pair(proved: Proved, name: str = STATE) -> Proved:
+    """Two tokens: ``n = 2`` gives, for every token i, a token j (the other one) with ``sum_k x_k = x_i + x_j``; of any family."""
+    if not same(proved.proposition, proposition(sp.Eq(TOKENS, 2, evaluate=False))):
+        raise Refused("it must be proved that there are two tokens")
+    if name == "z":
+        raise Refused("z is the vector that sums are compared by: choose another letter for the family")
+    i, j, z = Index("token", "i"), Index("token", "j"), vector("z")
+    total = dot(z, vector(name, i)).summed(i)
+    both = Tensor(dot(z, vector(name, i))) + Tensor(dot(z, vector(name, j)))
+    equal = ForAll(VectorLetter("z"), Conjunction(()), proposition(sp.Eq(Tensor(total), both, evaluate=False)))
+    wanted = ForAll(i, Conjunction(()), Exists(j, Conjunction(()), equal))
+    return prove(wanted, "pair", (proved,), proved.system, proved.hypotheses)
 
 
 def squared_speed(system: System, weighted: bool = False) -> Expression:

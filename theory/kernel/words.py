@@ -29,7 +29,7 @@ from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.language.places import ConsensusAt, ConsensusSet, Hemisphere, Zero
+from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Zero
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import (
     Eigenvalue,
@@ -41,6 +41,8 @@ from eigentoken.theory.language.terms import (
     d,
     ell,
     matrix,
+    p,
+    q,
 )
 from eigentoken.theory.systems.system import System, Time
 
@@ -53,6 +55,7 @@ __all__ = [
     "index_range",
     "meaning",
     "norm_of_symmetric",
+    "stays_near",
     "top_direction",
     "top_eigenvector",
 ]
@@ -210,6 +213,39 @@ def converges_in_other_words(word: claims.Converges) -> Proposition:
     return _finally(vector(STATE, _I) - vector(STATE, _J), _I, _J)
 
 
+_STEPS = sp.Symbol("t", integer=True)
+
+
+def stays_near(name: str) -> Proposition:
+    """Trajectories of a map that start near the state ``name`` stay near: for every epsilon there is a delta, in squares."""
+    near, small = sp.symbols("epsilon delta", positive=True)
+    apart = vector(STATE, _I) - vector(name, _I)
+
+    def close(time: Any, bound: sp.Symbol) -> Proposition:
+        return _every_token(sp.Lt(Tensor(dot(apart, apart), time), bound, evaluate=False), _I)
+
+    later = ForAll(_STEPS, _from(_STEPS, 0), close(_STEPS, near))
+    return ForAll(near, TRUE, Exists(small, TRUE, Implication(close(sp.Integer(0), small), later)))
+
+
+@IN_OTHER_WORDS.register(claims.LyapunovStable)
+def lyapunov_stable_in_other_words(word: claims.LyapunovStable) -> Proposition:
+    """Of a split between a top eigenvector and its negative: every state a of this form, ``a_i = +- v``, is stable."""
+    place, side = word.place, dot(vector("v"), vector("a", _I))
+    if not isinstance(place, BipartiteAt) or place.index != 1:
+        raise Refused(f"Lyapunov stability of {place} has no meaning in other words here")
+    on_line = sp.Eq(
+        Tensor(dot(vector("z"), vector("a", _I))), Tensor(side * dot(vector("z"), vector("v"))), evaluate=False
+    )
+    parts = (
+        _every_token(ForAll(VectorLetter("z"), TRUE, proposition(on_line)), _I),
+        _every_token(sp.Eq(Tensor(side) ** 2, 1, evaluate=False), _I),
+        proposition(sp.Eq(Tensor(side.summed(_I)), p - q, evaluate=False)),
+    )
+    split = Exists(VectorLetter("v"), top_eigenvector(place.term, "v"), Conjunction(parts))
+    return ForAll(VectorLetter("a"), split, stays_near("a"))
+
+
 def _finally(apart: Expression, *indices: Index) -> Proposition:
     """For every epsilon > 0 the squares of the vectors are at most epsilon from some time on."""
     small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
@@ -256,8 +292,17 @@ def meaning(word: Any, system: System | None = None) -> Proved:
     if IN_OTHER_WORDS.find(type(word)):
         if isinstance(word, _OF_A_FLOW) and (system is None or system.time is not Time.FLOW):
             raise Refused(f"{type(word).__name__} speaks of the trajectories of a flow here")
+        if isinstance(word, claims.LyapunovStable) and (
+            system is None or system.time is not Time.MAP or _masked(system)
+        ):
+            raise Refused("Lyapunov stability is that of a map here, in which no token differs from another")
         return prove(Equivalence(Atom(word), IN_OTHER_WORDS(word)), "meaning", (), system)
     raise Refused(f"{type(word).__name__} has no meaning in other words here")
+
+
+def _masked(system: System) -> bool:
+    """Do tokens differ by their number, in what they see or in their positions?"""
+    return system.mask != "full" or bool(system.rotary) or not system.standard
 
 
 def top_direction(term: Any, left: bool) -> Proposition:
