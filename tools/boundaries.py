@@ -42,12 +42,13 @@ def untyped(root: Path = ROOT) -> list[str]:
     """``module: name`` or ``module: Class.member`` of every public thing that another room uses and that mentions ``Any``."""
     tool = _house()
     files: dict[str, Path] = tool.house(root).files
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    trees = {name: tool.parsed(path) for name, path in files.items()}
     rooms = {name: tool.room_of(name, path) for name, path in files.items()}
-    exported = {name: dict(_imports(name, files[name], tree)) for name, tree in trees.items()}
+    exported = {name: dict(_imports(name, path, tool.all_parts(path))) for name, path in files.items()}
     uses = Uses()
-    for name, tree in trees.items():
-        _note_uses(uses, rooms[name], tree, exported, exported[name], set(files))
+    known = set(files)
+    for name, path in files.items():
+        _note_uses(uses, rooms[name], tool.all_parts(path), exported, exported[name], known)
     found = []
     for name, tree in trees.items():
         for what, whole in _mentions(tree):
@@ -62,9 +63,9 @@ def untyped(root: Path = ROOT) -> list[str]:
     return found
 
 
-def _imports(name: str, path: Path, tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imports(name: str, path: Path, parts: list[ast.AST]) -> Iterator[tuple[str, str]]:
     """Each local name that a file imports from ours, and the whole name it stands for."""
-    for node in ast.walk(tree):
+    for node in parts:
         if not isinstance(node, ast.ImportFrom):
             continue
         base = node.module or ""
@@ -76,11 +77,16 @@ def _imports(name: str, path: Path, tree: ast.Module) -> Iterator[tuple[str, str
 
 
 def _note_uses(
-    uses: Uses, room: str, tree: ast.Module, exported: dict[str, dict[str, str]], own: dict[str, str], known: set[str]
+    uses: Uses,
+    room: str,
+    parts: list[ast.AST],
+    exported: dict[str, dict[str, str]],
+    own: dict[str, str],
+    known: set[str],
 ) -> None:
     for whole in own.values():
         uses.names[_resolved(whole, exported, known)].add(room)
-    for node in ast.walk(tree):
+    for node in parts:
         if isinstance(node, ast.Attribute):
             uses.attributes[node.attr].add(room)
             if isinstance(node.value, ast.Name) and own.get(node.value.id) in known:

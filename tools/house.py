@@ -65,6 +65,25 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def parts(tree: ast.AST) -> list[ast.AST]:
+    """A tree with everything below it, level by level, as ``ast.walk`` gives it but for load, store and delete."""
+    found = [tree]
+    for node in found:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                found += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST) and name != "ctx":
+                found.append(value)
+    return found
+
+
+@cache
+def all_parts(path: Path) -> list[ast.AST]:
+    """The parts of the tree of a file."""
+    return parts(parsed(path))
+
+
 @cache
 def house(root: Path = ROOT) -> House:
     """All modules of the package in a tree."""
@@ -83,7 +102,7 @@ def house(root: Path = ROOT) -> House:
 
 def imported(name: str, path: Path, known: set[str]) -> Iterator[str]:
     """The modules of ours that a file imports anywhere."""
-    for node in ast.walk(parsed(path)):
+    for node in all_parts(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):

@@ -55,7 +55,7 @@ def _unreached_modules(root: Path) -> set[str]:
     for name, path in found.files.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         graph.add_edge(name, name.rpartition(".")[0])
-        for node in ast.walk(house.parsed(path)):
+        for node in house.all_parts(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 told = (node.value, f"eigentoken.{node.value}", f"eigentoken{node.value}", f"{package}.{node.value}")
                 graph.add_edges_from((name, each) for each in told if each in found.files)

@@ -15,7 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..commands import tool
+
 __all__ = ["Definition", "unreached"]
+
+house = tool("house")
 
 ROOMS = ("theory", "numerics", "models", "proofs", "src/eigentoken")
 #: Decorators that only change a definition; any other one registers it somewhere.
@@ -60,7 +64,7 @@ class Definition:
 
 def _names(tree: ast.AST) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in house.parts(tree):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -137,10 +141,9 @@ def _doors(root: Path, sources: _Sources) -> tuple[set[str], set[tuple[str, str]
         names |= named
     for folder in ("examples", "benchmarks", "tools"):
         for path in (root / folder).rglob("*.py"):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
             file = path.relative_to(root).as_posix()
-            sources.imports(file, tree)
-            used = _names(tree)
+            sources.imports(file, path)
+            used = _names(house.parsed(path))
             names |= used
             places |= sources.used(file, used)
     return names, places
@@ -165,15 +168,15 @@ class _Sources:
                 file = path.relative_to(self.root).as_posix()
                 if any((self.root / "src/eigentoken" / part).is_symlink() for part in Path(file).parts[2:3]):
                     continue  # a room seen through its link
-                self.trees[file] = ast.parse(path.read_text(encoding="utf-8"))
+                self.trees[file] = house.parsed(path)
                 self.files[_module(file)] = file
-        for file, tree in self.trees.items():
-            self.imports(file, tree, _module(file))
+        for file in self.trees:
+            self.imports(file, self.root / file, _module(file))
 
-    def imports(self, file: str, tree: ast.Module, module: str = "") -> None:
+    def imports(self, file: str, path: Path, module: str = "") -> None:
         """Note what a file imports from ours."""
         package = module.split(".") if file.endswith("__init__.py") else module.split(".")[:-1]
-        for node in ast.walk(tree):
+        for node in house.all_parts(path):
             if isinstance(node, ast.ImportFrom):
                 above = package[: len(package) - node.level + 1] if node.level else []
                 source = ".".join([*above, *filter(None, [(node.module or "").removeprefix("eigentoken").lstrip(".")])])
