@@ -17,7 +17,7 @@ from unittest import mock
 
 import pytest
 
-__all__ = ["at_once", "eigentoken", "here", "pytest_here", "tool"]
+__all__ = ["at_once", "eigentoken", "here", "pytest_here", "started", "tool"]
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -46,6 +46,18 @@ def eigentoken(
     command = [*_warm.command(), *map(str, arguments)]
     added = {**os.environ, **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, env=added, timeout=600, check=False, **options)
+
+
+def started(code: str) -> tuple[subprocess.Popen[str], int]:
+    """Python code in a process of its own that has the libraries loaded: who waits for it, and its number, for signals.
+
+    It leads a group of processes; who waits for it ends as it does.
+    """
+    announced = f"import os\nprint(os.getpid(), flush=True)\n{code}"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    waiting = subprocess.Popen([*_warm.command(), "-c", announced], text=True, **pipes)
+    assert waiting.stdout is not None
+    return waiting, int(waiting.stdout.readline())
 
 
 def here(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from eigentoken.models import ModelError, load
 from eigentoken.models.forward import first_states
 from eigentoken.transformer_layer import attention
 
-from ..commands import here
+from ..commands import here, started
 
 
 @pytest.fixture(scope="module")
@@ -169,19 +168,19 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
     code = (
         "import sys, time; from pathlib import Path; import eigentoken.checking.run as run\n"
         "slow = run._record\n"
-        "def record(*a):\n    time.sleep(0.4); return slow(*a)\n"
+        "def record(*a):\n    time.sleep(0.2); return slow(*a)\n"
         "run._record = record\n"
         f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), sequences=2, tokens=6)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code])
+    waiting, child = started(code)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         logs = list(tmp_path.glob("*.jsonl"))
         if logs and logs[0].read_bytes().count(b"\n") >= 2:
             break
-        time.sleep(0.05)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    waiting.communicate()
     kept = next(tmp_path.glob("*.jsonl")).read_bytes().count(b"\n")
     assert kept >= 2
     done = []
@@ -196,15 +195,15 @@ def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path,
         "from pathlib import Path; import eigentoken.checking.run as run\n"
         f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), jobs=2, sequences=2, tokens=6)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    waiting, child = started(code)
     deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and child.poll() is None:
+    while time.monotonic() < deadline and waiting.poll() is None:
         logs = list(tmp_path.glob("*.jsonl"))
         if logs and logs[0].read_bytes().count(b"\n") >= 1:
             break
         time.sleep(0.005)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    os.killpg(child, signal.SIGKILL)
+    waiting.communicate()
     (log,) = tmp_path.glob("*.jsonl")
     kept = log.read_bytes().count(b"\n")
     assert kept >= 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from fractions import Fraction
@@ -14,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from ..commands import started
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -201,19 +202,13 @@ def test_a_generator_that_only_yields_nothing_is_no_endless_run() -> None:
 def test_an_interruption_keeps_what_was_counted(tmp_path: Path) -> None:
     state = tmp_path / "s.json"
     arguments = ["--jobs", "2", "--domain", "certify", "--state", str(state), "--no-table"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.soundness", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    path = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
+    waiting, running = started(f"{path}; from benchmarks.soundness.__main__ import main; main({arguments})")
     until = time.time() + 120
     while not state.exists() and time.time() < until:
-        time.sleep(0.1)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
+        time.sleep(0.02)
+    os.kill(running, signal.SIGINT)
+    out, err = waiting.communicate(timeout=120)
     assert "stopped before all cases were reached" in out, err
     assert "Traceback" not in err
     stored = json.loads(state.read_text())

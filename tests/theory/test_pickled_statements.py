@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 
 from eigentoken.theory.statements.registry import pickled, restored, statement, statements
 from eigentoken.theory.statements.statement import Statement
+
+from ..commands import tool
 
 
 def test_every_statement_of_the_book_comes_back_as_itself() -> None:
@@ -22,7 +23,9 @@ def test_every_statement_of_the_book_comes_back_as_itself() -> None:
 
 def test_another_process_finds_the_statement() -> None:
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).title)"
-    ran = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(statement("PM-L4")), capture_output=True)
+    ran = subprocess.run(
+        [*tool("warm").command(), "-c", code], input=pickle.dumps(statement("PM-L4")), capture_output=True
+    )
     assert ran.stdout.decode().strip() == statement("PM-L4").title, ran.stderr.decode()
 
 
