@@ -13,6 +13,7 @@ from eigentoken.theory.calculus import (
     Index,
     Letter,
     MaskEntry,
+    delta,
     dot,
     exponential,
     factor,
@@ -85,15 +86,14 @@ def seen_terms(
     """``alpha_ij e_ij >= 0`` for every j, from ``e_ij >= 0`` for j before i and ``e_ii >= 0``; the same with ``=``."""
     mask, back = Tensor(sees(at, other)), Tensor(sees(other, at))
     order = kernel.causal_order(at, other), kernel.causal_order(other, at)
-    same = kernel.itself(part, at, other)
-    both = sees(at, other) * sees(other, at)
+    one_token = delta(at, other)
     split = [
-        kernel.product(both, part),
-        kernel.product(both, part.at((other, at))),
-        kernel.product(sees(at, other), sees(other, at)),
+        kernel.same_token(at, other),
+        kernel.product(one_token, part),
+        kernel.product(one_token, part.at((other, at))),
     ]
     here, there = Tensor(part), Tensor(part.at((other, at)))
-    equal = kernel.arithmetic([same, *split], sp.Implies(sp.And(sp.Eq(mask, 1), sp.Eq(back, 1)), sp.Eq(here, there)))
+    equal = kernel.arithmetic(split, sp.Implies(sp.And(sp.Eq(mask, 1), sp.Eq(back, 1)), sp.Eq(here, there)))
     earlier = kernel.discharge(before(other, at), early)
     seen = sp.Or(sp.Eq(mask, 0), sp.And(sp.Eq(mask, 1), relation(here, 0, evaluate=False)))
     sign = kernel.arithmetic([*order, equal, own, earlier], seen)

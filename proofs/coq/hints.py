@@ -152,22 +152,6 @@ assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * 
 assert (A := square_ge (g + c ^ 2)).
 assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
 """,
-    ("AB-T5.1", "perturbation"): r"""
-assert (A1 : (1 + a) * (epsilon - q) >= 0) by (apply product_ge; lra).
-assert (A2 : (1 - a) * (epsilon + q) >= 0) by (apply product_ge; lra).
-assert (A3 : (1 + a) * (epsilon + q) >= 0) by (apply product_ge; lra).
-assert (A4 : (1 - a) * (epsilon - q) >= 0) by (apply product_ge; lra).
-assert (B1 : alpha_ij * (2 * epsilon - (p - a * q)) >= 0) by (apply product_ge; lra).
-assert (B2 : alpha_ij * (2 * epsilon + (p - a * q)) >= 0) by (apply product_ge; lra).
-assert (C1 : (1 - alpha_ij) * epsilon >= 0) by (apply product_ge; lra).
-""",
-    ("AB-T5.1", "separation"): r"""
-assert (S := square_ge r).
-assert (A1 : (K * r - beta) * (g * r) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
-assert (A2 : (c_1 / 4 - K * g) * r ^ 2 >= 0) by (apply product_ge; lra).
-assert (A3 : (alpha - c_1) * (m * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
-assert (A4 : c_1 * ((m - 3 / 4) * r ^ 2) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
-""",
     ("AB-E7", "smooth near zero"): r"""
 assert (A : (r - m ^ 2) * tau ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (B : (m * tau) ^ 2 < 1) by (replace ((m * tau) ^ 2) with (m ^ 2 * tau ^ 2) by ring; lra).

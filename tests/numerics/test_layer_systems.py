@@ -290,8 +290,9 @@ def test_several_heads_of_ab_x2() -> None:
 
 
 def test_what_is_asked_of_each_head_is_not_asked_of_their_sum() -> None:
-    """AB-T5.1 covers several heads with U_h = I each: two of them add to 2 I; two halves of the identity do not satisfy it."""
-    theorem, scores = statements().get("AB-T5.1"), (_diag(1, 2, 3, 4), _diag(4, 3, 2, 1))
+    """A statement that covers several heads with U_h = I each: two of them add to 2 I; two halves do not satisfy it."""
+    theorem = replace(statements().get("AB-T5.1"), covers=Covers(heads=()))
+    scores = (_diag(1, 2, 3, 4), _diag(4, 3, 2, 1))
     whole = _layer((np.eye(4), scores[0]), (np.eye(4), scores[1]), mask="causal")
     assert read_layer(theorem, whole, Answers()).answer == "holds"
     halves = _layer((np.eye(4) / 2, scores[0]), (np.eye(4) / 2, scores[1]), mask="causal")

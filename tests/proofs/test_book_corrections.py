@@ -97,7 +97,6 @@ def test_with_two_negative_signs_the_mean_of_an_antipodal_pair_stays_zero_and_co
     ("name", "last"),
     [
         ("AB-X1", "heights stay"),
-        ("AB-T5.1", "the hemisphere is kept"),
         ("AB-X2", "the half space is kept"),
     ],
 )
@@ -114,7 +113,6 @@ def test_positive_heights_need_the_bound_while_positive_and_the_first_exit(name:
     ("name", "fact"),
     [
         ("AB-X1", MEASURABLE),
-        ("AB-T5.1", MEASURABLE),
         ("AB-X2", "P is measurable in time"),
     ],
 )
@@ -131,20 +129,6 @@ def test_without_a_measurable_parameter_there_is_no_solution_and_no_claim(name: 
     theorems = [each.theorem.key for each in told.derivation.steps if isinstance(each, Citation)]  # type: ignore[union-attr]
     assert "Danskin" not in theorems
     assert "Gronwall" not in theorems
-
-
-@pytest.mark.parametrize(
-    ("dropped", "lost"),
-    [
-        ("fibres", "existence"),
-        ("late heights of the earlier tokens", "existence"),
-        ("never above pi", "position of the bad start"),
-        ("never below zero", "position of the bad start"),
-    ],
-)
-def test_the_bad_start_rests_on_fibres_and_on_both_barriers(dropped: str, lost: str) -> None:
-    """K14."""
-    assert lost not in accepted(statements().get("AB-T5.1"), without=dropped)
 
 
 def test_the_slope_of_a_softmax_average_alone_gives_no_pair_form() -> None:

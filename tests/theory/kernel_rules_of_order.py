@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import HEAD, Index, dot, vector
+from eigentoken.theory.calculus import HEAD, Index, delta, dot, vector
 from eigentoken.theory.kernel import logic, order
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -15,6 +15,7 @@ from eigentoken.theory.kernel.propositions import (
     Disjunction,
     Exists,
     ForAll,
+    ForAlmostEvery,
     Implication,
     Proposition,
     proposition,
@@ -26,8 +27,6 @@ i, j, k = (Index("token", name) for name in "ijk")
 t, s = sp.symbols("t s", real=True)
 late = sp.Symbol("T", nonnegative=True)
 steps = sp.Symbol("m", integer=True, nonnegative=True)
-PAIR = dot(vector("x", i), vector("x", j))
-BOTH = order.sees(i, j) * order.sees(j, i)
 
 
 def said(relation: Any, left: Any, right: Any) -> Proposition:
@@ -73,18 +72,23 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
             (Disjunction((order.before(i, j), is_one(i, j))), Disjunction((is_one(i, j), is_one(j, i)))),
         ),
     ),
-    "itself": (
-        lambda: order.itself(PAIR, i, j),
-        said(sp.Eq, Tensor(BOTH * PAIR), Tensor(BOTH * dot(vector("x", i), vector("x", i)))),
+    "same_token": (
+        lambda: order.same_token(i, j),
+        said(sp.Eq, Tensor(delta(i, j)), Tensor(order.sees(i, j)) * Tensor(order.sees(j, i))),
     ),
     "first_token": (lambda: order.first_token(k, j), Exists(k, TRUE, ForAll(j, TRUE, is_one(j, k)))),
     "token_induction": (lambda: order.token_induction(step()), ForAll(i, TRUE, near(i))),
     "latest": (lambda: order.latest(sometime(guard=order.before(i, k))), always(order.before(i, k))),
 }
 
+GIVES["almost_every_token"] = (
+    lambda: order.almost_every_token(logic.assume(ForAll(i, order.before(i, k), ForAlmostEvery(near(i))))),
+    ForAlmostEvery(ForAll(i, order.before(i, k), near(i))),
+)
+
 REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "causal_order": {"heads": (lambda: order.causal_order(i, HEAD), "of tokens")},
-    "itself": {"heads": (lambda: order.itself(PAIR, i, HEAD), "of tokens")},
+    "same_token": {"heads": (lambda: order.same_token(i, HEAD), "of tokens")},
     "first_token": {
         "one letter": (lambda: order.first_token(k, k), "two letters"),
         "heads": (lambda: order.first_token(HEAD, j), "of tokens"),
@@ -106,6 +110,18 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "over real numbers": (
             lambda: order.token_induction(logic.assume(ForAll(t, TRUE, Implication(near(i), near(i))))),
             "every token",
+        ),
+    },
+    "almost_every_token": {
+        "of one token": (lambda: order.almost_every_token(logic.assume(ForAlmostEvery(near(i)))), "every token"),
+        "of every number": (
+            lambda: order.almost_every_token(logic.assume(ForAll(t, TRUE, ForAlmostEvery(near(i))))),
+            "every token",
+        ),
+        "of every start": (lambda: order.almost_every_token(logic.assume(ForAll(i, TRUE, near(i)))), "almost every"),
+        "a guard about the start": (
+            lambda: order.almost_every_token(logic.assume(ForAll(i, near(i), ForAlmostEvery(near(i))))),
+            "does not speak",
         ),
     },
     "latest": {

@@ -9,14 +9,15 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression, Index, MaskEntry, factor
-from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.calculus import Expression, Index, MaskEntry, delta, factor
+from eigentoken.theory.kernel.logic import speaks_of_start
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
     Disjunction,
     Exists,
     ForAll,
+    ForAlmostEvery,
     Implication,
     Proposition,
     free_letters,
@@ -27,7 +28,16 @@ from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import Tensor
 
-__all__ = ["before", "causal_order", "first_token", "itself", "latest", "sees", "token_induction"]
+__all__ = [
+    "almost_every_token",
+    "before",
+    "causal_order",
+    "first_token",
+    "latest",
+    "same_token",
+    "sees",
+    "token_induction",
+]
 
 
 def sees(query: Index, key: Index) -> Expression:
@@ -56,13 +66,11 @@ def causal_order(i: Index, j: Index) -> Proved:
     return prove(Conjunction((values, Disjunction((_is(1, i, j), _is(1, j, i))))), "causal_order", ())
 
 
-def itself(quantity: Expression, i: Index, j: Index) -> Proved:
-    """``[c_ij c_ji e(i, j)] = [c_ij c_ji e(i, i)]``: tokens that see each other are one token."""
+def same_token(i: Index, j: Index) -> Proved:
+    """``delta_ij = c_ij c_ji``: tokens that see each other are one token."""
     _tokens(i, j)
-    both = sees(i, j) * sees(j, i)
-    wanted = sp.Eq(Tensor(both * quantity), Tensor(both * quantity.at((j, i))), evaluate=False)
-    defined = tuple(map(proposition, sorted(where_defined(wanted), key=sp.default_sort_key)))
-    return prove(proposition(wanted), "itself", (), None, defined)
+    both = Tensor(sees(i, j)) * Tensor(sees(j, i))
+    return prove(proposition(sp.Eq(Tensor(delta(i, j)), both, evaluate=False)), "same_token", ())
 
 
 def first_token(k: Index, j: Index) -> Proved:
@@ -119,3 +127,17 @@ def _number(letter: Any) -> bool:
     """A real letter, of any sign: the larger of two values is a value."""
     sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
     return isinstance(letter, sp.Symbol) and letter.assumptions0 in sorts
+
+
+def almost_every_token(proved: Proved) -> Proved:
+    """``for every token i: P(i) for almost every start`` gives ``for almost every start: P(i) for every token i``.
+
+    Finitely many sets of measure zero have a union of measure zero.
+    """
+    said = proved.proposition
+    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.letter.kind != "token":
+        raise Refused("it must be said of every token")
+    if not isinstance(said.body, ForAlmostEvery) or speaks_of_start(said.guard):
+        raise Refused("it must be said for almost every start, under a guard that does not speak of the start")
+    wanted = ForAlmostEvery(ForAll(said.letter, said.guard, said.body.body))
+    return prove(wanted, "almost_every_token", (proved,), proved.system, proved.hypotheses)
