@@ -12,9 +12,12 @@ from eigentoken.proofs.typeset.document import (
     Heading,
     Paragraph,
     PrintedDocument,
+    PrintedTable,
     references,
     statement_blocks,
 )
+from eigentoken.proofs.typeset.notation_chapter import notation_chapter
+from eigentoken.proofs.typeset.textbook_theorems import all_theorems
 from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["errata", "of_book", "of_errata"]
@@ -34,17 +37,9 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
     """All statements, a section for each paper and a subsection for each statement, the graph and the errata."""
     listed = sorted(statements, key=_place)
     blocks: list[Block] = [
-        Heading(1, "How to read this book"),
-        Paragraph(
-            "Every formula below is printed from the object that `eigentoken verify` checks. After the number of a "
-            "step stands how it is known: an identity by normal form, an inequality by a decision procedure for the "
-            "reals, a computation in exact or ball arithmetic, a derivation from the system itself, a theorem that is "
-            "cited with its hypotheses, or an argument in words, which no machine has checked. Where a source is "
-            "false or imprecise as printed, its form and the counterexample stand before the derivation; they are "
-            "collected in the errata. A paper that was not read has no errata here: where only a summary of it was at "
-            "hand, the statement says what is imprecise in the summary, and no more."
-        ),
+        *preface(listed),
         Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
+        *notation_chapter(listed),
     ]
     papers = [*CHAPTERS, *sorted({each.source.paper for each in listed} - set(CHAPTERS))]
     for paper in papers:
@@ -55,6 +50,37 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
             blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
     return PrintedDocument("The book of statements", tuple(blocks), references(listed))
+
+
+def preface(statements: Iterable[Statement]) -> Iterator[Block]:
+    """What is proved, what is not, and what a reader must believe; the numbers are counted from the registry."""
+    listed = list(statements)
+    proved = [told for told in listed if told.proof is not None]
+    rest = [told.id for told in listed if told.proof is None]
+    yield Heading(1, "What is proved, and what is not")
+    yield Paragraph(
+        f"Of the {len(listed)} statements of this book {len(proved)} are proved by the kernel: a derivation is a value that "
+        "only its rules can make, and what is printed as such a statement is exactly what that value proves, for the systems "
+        "and under the conditions that it names. Its derivation is printed from the tree of the proof: steps of pure logic are "
+        "folded, each step says what it assumes beyond the conditions and which steps it rests on. A remark stands under the "
+        "word that says what it is; nothing else is asserted."
+    )
+    if rest:
+        yield Paragraph(
+            f"Not proved by the kernel: {', '.join(rest)}. Of these every step is checked by machine or cited, but they are put "
+            "together by the names of facts, and the words that stand beside their formulas are ours."
+        )
+    yield Paragraph(
+        "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
+        "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
+        "system says what its equation in the next chapter says, and these theorems of books."
+    )
+    yield PrintedTable(("theorem", "where it stands"), tuple((each.name, each.reference) for each in all_theorems()))
+    yield Paragraph(
+        "Where a source is false or imprecise as printed, its form and the counterexample stand before the derivation; they "
+        "are collected in the errata. A paper that was not read has no errata here: where only a summary of it was at hand, "
+        "the statement says what is imprecise in the summary, and no more."
+    )
 
 
 def _place(told: Statement) -> tuple[bool, str, list[tuple[int, str]]]:
@@ -71,14 +97,17 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
     Only forms that were read in a paper are listed: what a summary says, and what we formalised ourselves, is not its erratum.
     """
     found = [told for told in statements if told.printed is not None and told.printed.erratum]
-    for told in found:
-        if told.printed is not None:
-            yield Paragraph(f"({told.source}, {told.title}) {told.printed.text}", strong=f"{told.id}.")
-            yield Paragraph(told.printed.wrong, strong=f"{told.printed.finding.capitalize()}.")
-            for example in told.printed.counterexamples:
-                yield Paragraph(example.says, strong=f"Witness {example.name}.")
-    if not found:
-        yield Paragraph("Nothing.")
+    rows = tuple(
+        (
+            f"{told.id}, {told.source}",
+            told.printed.text,
+            f"{told.printed.finding.capitalize()}. {told.printed.wrong}",
+            " ".join(each.says for each in told.printed.counterexamples),
+        )
+        for told in found
+        if told.printed is not None
+    )
+    yield PrintedTable(("where", "as printed", "what is wrong", "witness"), rows) if rows else Paragraph("Nothing.")
 
 
 def of_errata(statements: Iterable[Statement]) -> PrintedDocument:

@@ -33,6 +33,7 @@ __all__ = [
     "Paragraph",
     "PrintedArgument",
     "PrintedDocument",
+    "PrintedTable",
     "StatementBox",
     "bib_file",
     "of_statement",
@@ -138,6 +139,14 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class PrintedTable:
+    """Rows of texts with inline mathematics, under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class StatementBox:
     """The theorem environment: kind, id, title, blocks inside."""
 
@@ -147,7 +156,7 @@ class StatementBox:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Paragraph | Display | Items | PrintedArgument | End | Figure | StatementBox
+Block = Heading | Paragraph | Display | Items | PrintedArgument | End | Figure | PrintedTable | StatementBox
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    PrintedTable,
     sentence,
 )
 from eigentoken.proofs.typeset.markdown import spread_emphasis, to_unicode
@@ -82,6 +83,11 @@ class _Renderer:
         if isinstance(block, Items):
             tag = "ol" if block.numbered else "ul"
             return f"<{tag}>{''.join(f'<li>{self.text(item)}</li>' for item in block.items)}</{tag}>"
+        if isinstance(block, PrintedTable):
+            head = "".join(f"<th>{self.text(each)}</th>" for each in block.head)
+            rows = ("".join(f"<td>{self.text(each)}</td>" for each in row) for row in block.rows)
+            inner = "".join(f"<tr>{row}</tr>" for row in rows)
+            return f'<div class="scroll" tabindex="0"><table><tr>{head}</tr>{inner}</table></div>'
         if isinstance(block, End):
             return '<p class="end">∎</p>'
         if isinstance(block, Figure):

@@ -20,6 +20,7 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    PrintedTable,
     StatementBox,
     sentence,
 )
@@ -37,7 +38,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{lmodern}
 \usepackage[margin=27mm]{geometry}
-\usepackage{amsmath,amssymb,amsthm,graphicx,microtype,booktabs}
+\usepackage{amsmath,amssymb,amsthm,graphicx,microtype,booktabs,array,longtable}
 \usepackage[hidelinks]{hyperref}
 % the name of a statement is its id: "Lemma PM-L4 (title)."
 \newtheoremstyle{named}{8pt plus 2pt}{8pt plus 2pt}{\itshape}{}{\bfseries}{.}{.5em}{\thmname{#1}#3}
@@ -162,9 +163,27 @@ class _Renderer:
             picture = rf"\includegraphics[width=\linewidth,height=0.85\textheight,keepaspectratio]{{{block.name}}}"
             shown = rf"\IfFileExists{{{block.name}}}{{{picture}}}{{(the picture {escape(block.name)} is not here)}}"
             return rf"\begin{{figure}}[htbp]\centering {shown}\caption{{{self.text(block.caption)}}}\end{{figure}}"
+        if isinstance(block, PrintedTable):
+            return self._table(block)
         if isinstance(block, End):
             return r"\nopagebreak\hfill$\square$\par"
         return self._box(block)
+
+    def _table(self, block: PrintedTable) -> str:
+        """A table over pages, its columns as wide as what stands in them asks for."""
+        longest = [max(min(width(row[place]), WIDE) + 6 for row in block.rows) for place in range(len(block.head))]
+        share = [0.9 * each / sum(longest) for each in longest]
+        columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{each:.3f}\linewidth}}" for each in share)
+        head = " & ".join(rf"\textbf{{{self.text(each)}}}" for each in block.head)
+        rows = [" & ".join(self._cell(each) for each in row) + r" \\" for row in block.rows]
+        return "\n".join(
+            (rf"\begin{{longtable}}{{{columns}}}", rf"{head} \\ \hline \endhead", *rows, r"\end{longtable}")
+        )
+
+    def _cell(self, text: str) -> str:
+        """A cell that is one formula is scaled to its column."""
+        one = re.fullmatch(r"\$([^$]*)\$", text)
+        return rf"\fitted[0.98]{{{one.group(1)}}}" if one else self.text(text)
 
     def _argument(self, block: PrintedArgument) -> str:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"

@@ -14,6 +14,7 @@ from eigentoken.proofs.typeset.document import (
     Paragraph,
     PrintedArgument,
     PrintedDocument,
+    PrintedTable,
     sentence,
 )
 from eigentoken.theory.printing.plain_text import broken
@@ -113,6 +114,10 @@ class _Renderer:
             return lines + (["", self.text(block.after)] if block.after else [])
         if isinstance(block, Items):
             return [f"{'1.' if block.numbered else '-'} {self.text(item)}" for item in block.items]
+        if isinstance(block, PrintedTable):
+            cells = [[self.text(each).replace("|", r"\vert ") for each in row] for row in (block.head, *block.rows)]
+            lines = [f"| {' | '.join(row)} |" for row in cells]
+            return [lines[0], f"|{' --- |' * len(block.head)}", *lines[1:]]
         if isinstance(block, End):
             return ["∎"]
         if isinstance(block, Figure):

@@ -92,7 +92,7 @@ def test_errata_name_every_statement_that_is_wrong_in_a_paper_that_was_read() ->
     assert printed.returncode == 0
     for each in statements():
         read = each.printed is not None and each.printed.kind is SourceKind.READ
-        assert (f"**{each.id}.**" in printed.stdout) == read
+        assert (f"| {each.id}, " in printed.stdout) == read
     assert "Pham" not in printed.stdout
     assert "summary" not in printed.stdout.lower()
 

@@ -434,7 +434,7 @@ class Derivation:
         """The same steps as they stand in a statement."""
         return Derivation(tuple(step.within(setting) for step in self.steps))
 
-    def assumed(self, ends: Iterable[str]) -> tuple[Any, ...]:
+    def assumed(self, ends: Iterable[str]) -> tuple[Condition, ...]:
         """The conditions beyond those of the statement under which these steps, and all behind them, are read."""
         last = tuple(ends)
         every = dict.fromkeys(each for step in self.steps for each in step.assuming)

@@ -42,7 +42,7 @@ def build(folder: Path) -> list[Path]:
     write_text(folder / "render.js", RENDER)
     words = {each.id: str(status_of(each)) for each in registry}
     pages = {"index.html": ("Atlas of statements", _index(registry, words))}
-    pages["errata.html"] = ("Errata", _navigation() + _with_headings(to_html_body(of_errata(registry)), registry))
+    pages["errata.html"] = ("Errata", _navigation() + _with_links(to_html_body(of_errata(registry)), registry))
     for each in registry:
         pages[page_name(each.id)] = (f"{each.id}: {each.title}", _statement(each, registry, words))
     written = []
@@ -120,12 +120,12 @@ def _statement(told: Statement, registry: Registry, words: dict[str, str]) -> st
     return _navigation() + body.replace("</h1>", "</h1>" + "".join(lines) + sphere, 1)
 
 
-def _with_headings(body: str, registry: Registry) -> str:
-    """Each erratum, which begins with its id in bold, under a heading that links to the statement's page."""
+def _with_links(body: str, registry: Registry) -> str:
+    """The row of each erratum, which begins with its id, links to the statement's page."""
     for each in registry:
         name = escape(each.id, quote=False)
-        heading = f'<h2 id="{escape(each.id)}"><a href="{page_name(each.id)}">{name}</a>: {escape(each.title)}</h2><p>'
-        body = body.replace(f"<p><b>{name}.</b> ", heading, 1)
+        link = f'<td id="{escape(each.id)}"><a href="{page_name(each.id)}">{name}</a>, '
+        body = body.replace(f"<td>{name}, ", link, 1)
     return body
 
 
