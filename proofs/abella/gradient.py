@@ -196,17 +196,22 @@ def gradient_flow(kernel: Kernel) -> Proved:
     return at_every_token(kernel, found, B)
 
 
-def convergence(kernel: Kernel) -> Proved:
-    """AB-T3.2: Lojasiewicz's theorem for the flow of the potential."""
+def gradient_premises(kernel: Kernel) -> list[Proved]:
+    """The flow is minus the gradient of an analytic potential on the product of the ellipsoids."""
     here = dot(_X, _X, FORM)
     unit = kernel.arithmetic(
         [kernel.reduction(here, one()), kernel.factors(one())], sp.Eq(Tensor(here), 1, evaluate=False)
     )
-    premises = [
+    return [
         *(kernel.given(each(P)) for each in (Symmetric, PositiveDefinite)),
         at_every_token(kernel, unit, I),
         velocity(kernel),
         at_every_token(kernel, kernel.settled(kernel.positive(ROW)), I),
         gradient_flow(kernel),
     ]
+
+
+def convergence(kernel: Kernel) -> Proved:
+    """AB-T3.2: Lojasiewicz's theorem for the flow of the potential."""
+    premises = gradient_premises(kernel)
     return kernel.textbook(GRADIENT_FLOWS_CONVERGE, *premises, V=_POTENTIAL, weight=ROW, f=field(), A=P)

@@ -161,7 +161,6 @@ replace ((1 + m * tau) ^ 2) with (1 + 2 * (m * tau) + m ^ 2 * tau ^ 2) in D by r
 lra.
 """,
     ("AB-L4.1", "scores"): "split; apply exp_monotone; lra.",
-    ("AB-X0", "smallest potential"): "split; [apply exp_monotone; lra | intro Y; apply exp_increasing; lra].",
     ("PH-T4", "divergence"): r"""
 assert (P : E_ * m > 0) by (apply product_pos; lra).
 split; [lra | intro Y].

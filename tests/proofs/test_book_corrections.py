@@ -137,9 +137,11 @@ def test_the_slope_of_a_softmax_average_alone_gives_no_pair_form() -> None:
 
 
 def test_the_circle_is_cited_for_its_critical_points_and_with_its_hypotheses() -> None:
-    told = statements().get("AB-X0")
-    for dropped in ("coefficients do not increase", "the circle", "Hessian"):
-        assert "almost every start" not in accepted(told, without=dropped)
+    proved = statements().get("AB-X0").proofs["ellipsoid-flow"]
+    (cited,) = [step for step in proved.rests_on("textbook") if step.detail[0].key == "circle-landscape-exponential"]
+    assert "2405.18273" in cited.detail[0].reference
+    needed, _ = cited.detail[0].of(**cited.detail[1])
+    assert any("d, 2" in str(each) for each in needed)
 
 
 @pytest.mark.parametrize("name", OURS)
