@@ -49,6 +49,15 @@ TRUE_INEQUALITIES = [
     ([x < y], sp.exp(x) < sp.exp(y)),
     ([], m >= 1),
     ([sp.Abs(x) < 1], sp.And(x < 1, x > -1)),
+    ([sp.Eq(n, v + 2)], sp.Eq(1 / (n - 1), 1 / (v + 1))),
+    ([sp.Eq(x, y + 1), sp.Eq(y, 2 * v)], x > 1),
+    ([sp.Eq(x, sp.Abs(x))], x >= 0),
+    ([sp.Eq(y, sp.Abs(x))], y**2 >= x * y),
+    ([], sp.Abs(sp.Abs(x) - 1) <= sp.Max(x**2, 1)),
+    ([sp.Eq(x, sp.Max(y, 1))], sp.And(x >= 1, x >= y)),
+    ([], sp.exp(2 * x) + sp.exp(-2 * x) >= 2),
+    ([y >= sp.exp(-x)], y * sp.exp(x / 2) ** 2 >= 1),
+    ([x > 2, y < 1], (x - 1) * (y - 1) / ((x - 2) * (y - 3) ** 2) < 0),
 ]
 FALSE_INEQUALITIES = [
     ([v > 0], v**2 > v),
@@ -62,6 +71,17 @@ FALSE_INEQUALITIES = [
     ([x <= y], sp.exp(x) < sp.exp(y)),
     ([], m >= 2),
     ([sp.Abs(x) < 1], x < sp.Rational(99, 100)),
+    ([sp.Eq(n, v + 2)], sp.Eq(1 / (n - 1), 1 / (v + 2))),
+    ([sp.Eq(x, y)], (x - y + 1) / y > 0),
+    ([sp.Eq(x, y + 1), sp.Eq(y, 2 * v)], x > 2),
+    ([sp.Eq(x, y), sp.Eq(x, y)], x > y),
+    ([sp.Eq(x, sp.Abs(x))], x > 0),
+    ([sp.Eq(x, -sp.Abs(x))], x >= 0),
+    ([], sp.Abs(sp.Abs(x) - 1) <= x**2),
+    ([sp.Eq(x, sp.Max(y, 1))], x > y),
+    ([], sp.exp(2 * x) + sp.exp(-2 * x) > 2),
+    ([y >= sp.exp(-x)], y * sp.exp(x / 2) >= 1),
+    ([x > 2, y < 1], (x - 1) * (y - 1) / ((x - 2) * (y + 3) ** 2) < 0),
 ]
 
 
@@ -78,6 +98,11 @@ def test_false_or_undefined_inequalities_never_pass(hypotheses: list[sp.Basic], 
 def test_a_refutation_needs_whole_numbers_where_the_symbol_is_one() -> None:
     between = sp.Or(2 * m <= 2, 2 * m >= 4)  # true of integers, false at 3/2
     assert inequality_by_cvc5([], between).is_undecided
+
+
+def test_a_letter_that_was_replaced_has_its_value_in_a_refutation() -> None:
+    verdict = inequality_by_cvc5([sp.Eq(x, y + 1), y > 3], x > 5)
+    assert verdict.is_fails and "x =" in verdict.reason and "y =" in verdict.reason
 
 
 def test_functions_without_translation_are_said_so() -> None:

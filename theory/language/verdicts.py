@@ -267,7 +267,8 @@ class KeptAnswers:
 
     A step of the book is asked by its page, by the ledger, by the kernel and by the statements that rest on it.  The key is
     the question itself (every hypothesis, the conclusion, the limits), compared part by part, so that a changed question is
-    another one.  Only ``holds`` and ``fails`` are kept: what was undecided may be decided on a quieter machine.
+    another one.  Only ``holds`` and ``fails`` are kept (what was undecided may be decided on a quieter machine), unless
+    ``undecided`` answers do not depend on that.
 
     >>> from eigentoken.theory.language.verdicts import holds, undecided
     >>> table = KeptAnswers()
@@ -277,8 +278,9 @@ class KeptAnswers:
     holds: found
     """
 
-    def __init__(self, most: int = 8192) -> None:
+    def __init__(self, most: int = 8192, undecided: bool = False) -> None:
         self.most = most
+        self.undecided = undecided
         self._found: OrderedDict[Hashable, Verdict] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -290,7 +292,7 @@ class KeptAnswers:
                 self._found.move_to_end(question)
                 return verdict
         verdict = find()
-        if not verdict.is_undecided:
+        if self.undecided or not verdict.is_undecided:
             with self._lock:
                 self._found[question] = verdict
                 if len(self._found) > self.most:

@@ -2,15 +2,18 @@
 
 Nothing here is shared with :mod:`eigentoken.theory.proving.polynomial_form` and z3.  Each side of a relation becomes a quotient
 of FLINT polynomials; roots, absolute values, maxima and exponentials become new variables with facts that are theorems
-for the true functions; an atom becomes a sign condition on a product of coprime factors.  *unsat* of the negation says
-``holds``.  A model says ``fails`` only where the question was rational in its symbols and exact arithmetic on the
-model's rational numbers confirms it; everything else is ``undecided``.
+for the true functions (of polynomials, absolute values and maxima become cases; exponentials of multiples of one exponent are
+powers of one variable); a letter that an equation gives by the others is replaced; an atom becomes sign conditions on
+irreducible factors.  *unsat* of the negation says ``holds``: the parts of a conclusion are asked one after the other.  A model
+says ``fails`` only where the question was rational in its symbols and exact arithmetic on the model's rational numbers confirms
+it; everything else is ``undecided``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import lcm
+from typing import Any, NamedTuple
 
 import sympy as sp
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
@@ -19,11 +22,21 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
 __all__ = ["inequality_by_cvc5"]
 
-#: Deterministic budgets of cvc5, tried in order: (options, resource units); a unit is far below a millisecond.
-ATTEMPTS: tuple[tuple[dict[str, str], int], ...] = (
-    ({}, 400_000),
-    ({"nl-cov": "false", "nl-ext": "full", "nl-ext-tplanes": "true"}, 400_000),
-)
+_LINEAR = {"nl-cov": "false", "nl-ext": "full", "nl-ext-tplanes": "true"}
+
+
+class Attempt(NamedTuple):
+    """Options of cvc5, a budget in its units (far below a millisecond), and whether it is told that squares are not negative."""
+
+    options: Mapping[str, str]
+    budget: int
+    squares: bool = False
+
+
+#: Tried in order: a short try of linear lemmas, cylindrical coverings (in the order in which variables come up), a long try.
+ATTEMPTS = (Attempt(_LINEAR, 20_000), Attempt({}, 400_000), Attempt({}, 400_000, True), Attempt(_LINEAR, 400_000))
+#: An order of a product of more factors than this is asked of the product itself; more cases than this are not made.
+FACTORS, CASES = 8, 8
 #: A limit of the wall clock as well, for resource steps that are long.
 SECONDS = 20
 
@@ -31,7 +44,12 @@ Formula = Callable[[Any], Any]
 "A condition before the solver is chosen: given the table of solver variables it returns the solver's term."
 
 
-def inequality_by_cvc5(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: int = SECONDS) -> Verdict:
+def inequality_by_cvc5(
+    hypotheses: Sequence[sp.Basic],
+    conclusion: sp.Basic,
+    seconds: int = SECONDS,
+    attempts: Sequence[Attempt] = ATTEMPTS,
+) -> Verdict:
     """``hypotheses => conclusion`` over the reals by cvc5: the negation must be unsatisfiable.
 
     Hypotheses are taken to be defined; that the conclusion is defined is part of the question.
@@ -48,17 +66,18 @@ def inequality_by_cvc5(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
     goal = sp.sympify(conclusion)
     bare = _without_assumptions([*given, goal])
     assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
+    read = [each.xreplace(bare) for each in given] + assumed
     try:
-        question = _Question([each.xreplace(bare) for each in given] + assumed, goal.xreplace(bare))
+        question = _Question(read, goal.xreplace(bare))
     except ValueError as problem:
         return undecided(f"cvc5: {problem}")
-    for options, budget in ATTEMPTS:
-        answer, model = question.ask(options, budget, seconds)
+    for attempt in attempts:
+        answer, model = question.ask(attempt, seconds)
         if answer == "unsat":
             return holds("cvc5: the negation has no real solution")
         if answer == "sat":
             whole = {bare[symbol] for symbol in bare if symbol.is_integer}
-            return _of_model(question, model, whole, [each.xreplace(bare) for each in given] + assumed)
+            return _of_model(question, model, whole, read)
     return undecided("cvc5: unknown within its limits")
 
 
@@ -104,26 +123,100 @@ class _Question:
         self.goal = goal
         self.leaves: dict[Any, int] = {}
         self.opaque: dict[Any, Any] = {}
+        self._exponents = _common_exponents([*given, goal])
         for each in given:
             self._collect(each)
-        earlier = list(self.opaque)
+        self._earlier = list(self.opaque)
         self._collect(goal)
         names = tuple(f"g{index}" for index in range(max(1, len(self.leaves))))
         self.context = fmpq_mpoly_ctx.get(names, Ordering.degrevlex)
         self.one = self.context.constant(1)
         self.symbols = [each for each in self.leaves if each.is_Symbol]
-        self._defined: list[Formula] = []
-        premises = [self._condition(each) for each in given]
-        premises += self._facts_of(earlier)
-        premises += self._defined
-        self._defined = []
-        target = self._condition(goal)
-        own = self._facts_of([each for each in self.opaque if each not in earlier])
-        self._formulas = [*premises, *own, _not(_all([target, *self._defined]))]
+        self._values = list(self.context.gens())
+        self._defined: dict[str, Formula] = {}
+        self._taken: set[Any] = set()
+        self._answered: set[int] = set()
+        self.solved: list[tuple[int, Any]] = []
+        given = [each for each in given if not self._solve(each)]
+        several = [each for each in self.opaque if isinstance(each, sp.Abs | sp.Max | sp.Min)]
+        #: in each case, each part of the conclusion is refuted beside the premises and the parts before it
+        self.questions = [
+            [*known, *parts[:place], _not(part)]
+            for case in self._cases(several, 1)
+            for known, parts in [self._premises_and_parts(given, case)]
+            for place, part in enumerate(parts)
+        ]
+
+    def _premises_and_parts(self, given: list[Any], case: list[Formula]) -> tuple[list[Formula], list[Formula]]:
+        """What is known in a case, and what must follow: that the conclusion is defined, and its parts."""
+        self._defined = {}
+        premises = [*case, *(self._condition(each) for each in given)]
+        premises += self._facts_of(self._earlier)
+        premises += self._defined.values()
+        before, self._defined = self._defined, {}
+        goals = self.goal.args if isinstance(self.goal, sp.And) else (self.goal,)
+        targets = [self._condition(each) for each in goals]
+        premises += self._facts_of([each for each in self.opaque if each not in self._earlier])
+        return premises, [*(each for key, each in self._defined.items() if key not in before), *targets]
+
+    def _cases(self, nodes: list[Any], count: int) -> Iterator[list[Formula]]:
+        """The cases of absolute values, maxima and minima of polynomials: which argument it is; each is then replaced."""
+        if not nodes:
+            yield []
+            return
+        node, *rest = nodes
+        choices = self._arguments(node)
+        if not choices or count * len(choices) > CASES:
+            yield from self._cases(rest, count)
+            return
+        sign = "<=" if isinstance(node, sp.Min) else ">="
+        values, place = self._values, self.leaves[node]
+        self._taken.add(node)
+        for chosen in choices:
+            here = [self._sign(sign, chosen - other) for other in choices if other is not chosen]
+            self._put(place, chosen)
+            for case in self._cases(rest, count * len(choices)):
+                yield [*here, *case]
+            self._values = values
+        self._taken.discard(node)
+
+    def _arguments(self, node: Any) -> list[Any]:
+        """The arguments (of an absolute value, with both signs), where all are polynomials in other letters."""
+        found = [self._polynomial(part) for part in node.args]
+        if any(each is None or each.degrees()[self.leaves[node]] for each in found):
+            return []
+        return [found[0], -found[0]] if isinstance(node, sp.Abs) else found
+
+    def _polynomial(self, node: Any) -> Any:
+        """The value of a term without a division; ``None`` of any other."""
+        before, self._defined = self._defined, {}
+        top, bottom = self._fraction(node)
+        plain, self._defined = not self._defined, before
+        return top / bottom.leading_coefficient() if plain and bottom.is_constant() else None
+
+    def _put(self, place: int, value: Any) -> None:
+        """A polynomial for a letter, everywhere."""
+        images = [value if other == place else each for other, each in enumerate(self.context.gens())]
+        self._values = [each.compose(*images, ctx=self.context) for each in self._values]
+
+    def _solve(self, given: Any) -> bool:
+        """An equation between polynomials that is linear in a letter, with a number before it: the letter is replaced."""
+        difference = self._polynomial(given.lhs - given.rhs) if isinstance(given, sp.Eq) else None
+        if difference is None:
+            return False
+        for symbol in sorted(self.symbols, key=str):
+            place = self.leaves[symbol]
+            slope = difference.derivative(place)
+            if not slope.is_zero() and slope.is_constant():
+                value = self.context.gen(place) - difference / slope.leading_coefficient()
+                self._put(place, value)
+                self.solved.append((place, value))
+                return True
+        return False
 
     def _facts_of(self, nodes: Iterable[Any]) -> list[Formula]:
         """The facts of these opaque parts, and how exponentials among all of them are ordered."""
-        found = list(nodes)
+        found = [each for each in nodes if each not in self._taken]
         known = [each for each in self.opaque if isinstance(each, sp.exp)]
         pairs = [(one, two) for two in found if isinstance(two, sp.exp) for one in known[: known.index(two)]]
         single = [fact for node in found for fact in self._guarded_facts(node)]
@@ -148,6 +241,9 @@ class _Question:
                 self._collect(part)
             return
         elif isinstance(node, sp.exp | sp.Abs | sp.Max | sp.Min):
+            node = self._exponents[node][0] if isinstance(node, sp.exp) else node
+            if node in self.leaves:
+                return
             for part in node.args:
                 self._collect(part)
         else:
@@ -162,7 +258,11 @@ class _Question:
         if node.is_Rational:
             return self.one * fmpq(int(node.p), int(node.q)), self.one
         if node in self.leaves:
-            return self.context.gen(self.leaves[node]), self.one
+            return self._values[self.leaves[node]], self.one
+        if isinstance(node, sp.exp):  # a power of a positive number
+            base, power = self._exponents[node]
+            value = self._values[self.leaves[base]] ** abs(power)
+            return (value, self.one) if power > 0 else (self.one, value)
         if node.is_Add or node.is_Mul:
             top, bottom = self._fraction(node.args[0])
             for part in node.args[1:]:
@@ -175,7 +275,7 @@ class _Question:
             base, exponent = _root_of(node), exponent.p
         top, bottom = self._fraction(base)
         if exponent < 0:
-            self._defined.append(self._sign("!=", top))
+            self._defined[f"!= {top}"] = self._sign("!=", top)
             return bottom ** -int(exponent), top ** -int(exponent)
         return top ** int(exponent), bottom ** int(exponent)
 
@@ -187,8 +287,7 @@ class _Question:
 
     def _condition(self, node: Any) -> Formula:
         if node in (sp.true, sp.false):
-            value = node is sp.true
-            return lambda smt: smt.BoolVal(value)
+            return _truth(node is sp.true)
         if node.is_Relational:
             top, bottom = self._fraction(node.lhs - node.rhs)
             return self._sign(_SIGNS[node.func], top, bottom)
@@ -201,27 +300,41 @@ class _Question:
         return lambda smt: getattr(smt, name)(*(part(smt) for part in parts))
 
     def _sign(self, sign: str, top: Any, bottom: Any = None) -> Formula:
-        """``top / bottom SIGN 0``: for an order, ``top * bottom SIGN 0`` with even powers of factors reduced to 2."""
-        if sign in ("=", "!=") or bottom is None:
-            product = _radical(top, self.one, 1)
-        else:
-            product = _radical(top, self.one, 2) * _radical(bottom, self.one, 2)
-        return lambda smt: _compare(sign, _term(product, smt), smt)
+        """``top / bottom SIGN 0``, by the signs of irreducible factors (where the bottom is zero, nothing is asked of it)."""
+        if top.is_zero():
+            return _truth(sign in ("=", "<=", ">="))
+        constant, factors = top.factor()
+        if sign in ("=", "!="):
+            nothing = _any(*(_compared("=", each) for each, _ in factors))
+            return nothing if sign == "=" else _not(nothing)
+        if bottom is not None:
+            below, others = bottom.factor()
+            constant, factors = constant * below, [*factors, *others]
+        zero = _any(*(_compared("=", each) for each, _ in factors))
+        odd = [each for each, power in factors if power % 2]
+        if len(odd) > FACTORS:
+            return _compared(sign, _radical(factors, self.one * constant))
+        negative = _truth(constant < 0)
+        for each in odd:
+            negative = _different(negative, _compared("<", each))
+        below_zero = _all([_not(zero), negative])
+        above_zero = _all([_not(zero), _not(negative)])
+        return {"<": below_zero, ">": above_zero, "<=": _not(above_zero), ">=": _not(below_zero)}[sign]
 
     def _guarded_facts(self, node: Any) -> list[Formula]:
         """The facts of a part under the condition that the part is defined: elsewhere nothing is known of it."""
-        outside, self._defined = self._defined, []
+        outside, self._defined = self._defined, {}
         facts = self._facts(node)
-        inner = _all(self._defined)
-        self._defined = outside + self._defined
+        inner = _all(list(self._defined.values()))
+        self._defined = {**outside, **self._defined}
         return [_any(_not(inner), fact) for fact in facts]
 
     def _facts(self, node: Any) -> list[Formula]:
         """Theorems about an opaque part, in terms of its own variable."""
         if isinstance(node, sp.Pow):
-            root = self.context.gen(self.leaves[node])
+            root = self._values[self.leaves[node]]
             top, bottom = self._fraction(node.base)
-            self._defined.append(self._sign(">=", top, bottom))
+            self._defined[f">= {top} / {bottom}"] = self._sign(">=", top, bottom)
             return [self._sign(">=", root), self._sign("=", bottom * root ** int(node.exp.q) - top)]
         if isinstance(node, sp.exp):
             return self._exponential_facts(node)
@@ -233,7 +346,7 @@ class _Question:
 
     def _exponential_facts(self, node: Any) -> list[Formula]:
         """``v = e^u``: v > 0, v >= 1 + u, and v is above, at or below 1 with the sign of u."""
-        value = self.context.gen(self.leaves[node])
+        value = self._values[self.leaves[node]]
         tangent = self._fraction(node - 1 - node.args[0])
         return [self._sign(">", value), self._sign(">=", *tangent), self._ordered(sp.Integer(0), node)]
 
@@ -245,24 +358,52 @@ class _Question:
 
     # -- the solver -----------------------------------------------------------------------------------------------
 
-    def ask(self, options: dict[str, str], budget: int, seconds: int) -> tuple[str, dict[Any, Any]]:
-        """The solver's answer, and for *sat* the rational values of the symbols (none where one is irrational)."""
+    def ask(self, attempt: Attempt, seconds: int) -> tuple[str, dict[Any, Any]]:
+        """The solver's answer to all parts, and for *sat* the rational values of the symbols (none where one is irrational)."""
+        open_ = "unsat"
+        for place, formulas in enumerate(self.questions):
+            if place in self._answered:
+                continue
+            answer, model = self._asked(formulas, attempt, seconds)
+            if answer == "sat":
+                return answer, model
+            if answer == "unsat":
+                self._answered.add(place)
+            else:
+                open_ = answer
+        return open_, {}
+
+    def _asked(self, formulas: list[Formula], attempt: Attempt, seconds: int) -> tuple[str, dict[Any, Any]]:
         import cvc5.pythonic as smt
 
         solver = smt.SolverFor("QF_NRA")
-        for name, value in {**options, "rlimit-per": str(budget), "tlimit-per": str(1000 * seconds)}.items():
+        limits = {"rlimit-per": str(attempt.budget), "tlimit-per": str(1000 * seconds)}
+        for name, value in {**attempt.options, **limits}.items():
             solver.setOption(name, value)
-        solver.add(*(formula(smt) for formula in self._formulas))
+        if attempt.squares:
+            letters = [smt.Real(f"g{place}") for place in range(len(self.leaves))]
+            solver.add(*(each * each >= 0 for each in letters))
+        solver.add(*(formula(smt) for formula in formulas))
         answer = str(solver.check())
-        if answer != "sat":
-            return answer, {}
-        found = solver.model()
-        model: dict[Any, Any] = {}
-        for symbol in self.symbols:
-            value = found[smt.Real(f"g{self.leaves[symbol]}")]
+        return answer, self._model(solver.model(), smt) if answer == "sat" else {}
+
+    def _model(self, found: Any, smt: Any) -> dict[Any, Any]:
+        """The rational values of the symbols, also of those that were replaced."""
+        values: dict[int, Any] = {}
+        for place in range(len(self.leaves)):
+            value = found[smt.Real(f"g{place}")]
             if value is not None and smt.is_rational_value(value):
-                model[symbol] = sp.Rational(str(value.as_fraction()))
-        return answer, model
+                exact = value.as_fraction()
+                values[place] = fmpq(exact.numerator, exact.denominator)
+        for place, given in reversed(self.solved):
+            if all(values.get(other) is not None for other, degree in enumerate(given.degrees()) if degree):
+                at = [values.get(other) or fmpq(0) for other in range(len(self.leaves))]
+                values[place] = given(*at)
+        return {
+            symbol: sp.Rational(int(values[place].p), int(values[place].q))
+            for symbol, place in ((each, self.leaves[each]) for each in self.symbols)
+            if place in values
+        }
 
 
 _SIGNS = {
@@ -280,7 +421,7 @@ def _all(parts: Sequence[Formula]) -> Formula:
 
 
 def _any(*parts: Formula) -> Formula:
-    return lambda smt: smt.Or(*(part(smt) for part in parts))
+    return lambda smt: smt.Or(smt.BoolVal(False), smt.BoolVal(False), *(part(smt) for part in parts))
 
 
 def _not(part: Formula) -> Formula:
@@ -291,6 +432,26 @@ def _same(one: Formula, two: Formula) -> Formula:
     return lambda smt: one(smt) == two(smt)
 
 
+def _common_exponents(statements: Sequence[Any]) -> dict[Any, tuple[Any, int]]:
+    """For each exponential one with an exponent that is a part of its own, and of all exponents that are multiples of it."""
+    found = sorted(set().union(*(each.atoms(sp.exp) for each in statements)), key=sp.default_sort_key)
+    groups: list[list[tuple[Any, Any]]] = []
+    for node in found:
+        for group in groups:
+            ratio = sp.cancel(node.args[0] / group[0][0].args[0])
+            if ratio.is_Rational:
+                group.append((node, ratio))
+                break
+        else:
+            groups.append([(node, sp.Integer(1))])
+    table: dict[Any, tuple[Any, int]] = {}
+    for group in groups:
+        parts = lcm(*(int(ratio.q) for _, ratio in group))
+        base = sp.exp(group[0][0].args[0] / parts)
+        table |= {base: (base, 1), **{node: (base, int(ratio * parts)) for node, ratio in group}}
+    return table
+
+
 def _root_of(node: Any) -> Any:
     """``b^(p/q)`` is a power of ``b^(1/q)``."""
     if not node.exp.is_Rational:
@@ -298,15 +459,23 @@ def _root_of(node: Any) -> Any:
     return sp.Pow(node.base, sp.Rational(1, node.exp.q), evaluate=False)
 
 
-def _radical(polynomial: Any, one: Any, keep: int) -> Any:
-    """The polynomial with exponents of factors reduced: to 1, or (``keep = 2``) to 1 or 2 with the parity kept."""
-    if polynomial == 0:
-        return polynomial
-    constant, factors = polynomial.factor()
-    product = one * (1 if constant > 0 else -1)
+def _radical(factors: Iterable[tuple[Any, int]], product: Any) -> Any:
+    """The product of the factors with their exponents reduced to 1 or 2, the parity kept."""
     for factor, power in factors:
-        product = product * factor ** (1 if keep == 1 or power % 2 else 2)
+        product = product * factor ** (1 if power % 2 else 2)
     return product
+
+
+def _truth(value: bool) -> Formula:
+    return lambda smt: smt.BoolVal(value)
+
+
+def _different(one: Formula, two: Formula) -> Formula:
+    return lambda smt: one(smt) != two(smt)
+
+
+def _compared(sign: str, polynomial: Any) -> Formula:
+    return lambda smt: _compare(sign, _term(polynomial, smt), smt)
 
 
 def _term(polynomial: Any, smt: Any) -> Any:

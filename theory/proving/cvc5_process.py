@@ -1,13 +1,15 @@
-"""A second opinion that cannot hang: cvc5 answers in a process of its own, which is killed when it takes too long.
+"""A second opinion that cannot hang: cvc5 answers in a process of its own, which ends when an attempt takes too long.
 
 cvc5's time limit does not interrupt its algebraic decomposition, and how long that takes depends on the order of the
-variables; so the question goes to a helper process with a fixed hash seed (the same question is the same question in
-every run), and no answer within the limit is ``undecided``.
+variables; so each attempt goes to a helper process with a fixed hash seed (the same question is the same question in
+every run) and a limit of processor time, and the next attempt to another where the first gave no answer.  No answer to any
+is ``undecided``; as the limit does not depend on what else the machine does, that is kept, too.
 """
 
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import pickle
 import select
@@ -15,6 +17,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -25,15 +28,20 @@ if TYPE_CHECKING:
 
 __all__ = ["guarded_inequality"]
 
-SECONDS = 20.0
+#: Processor time of one attempt, and how much longer than that an answer may take on a busy machine.
+SECONDS, PATIENCE = 4.0, 15.0
+#: What is not read by one attempt is not read by another.
+OUTSIDE = "outside real arithmetic"
 _LOCK = threading.Lock()
 _HELPER: list[subprocess.Popen[bytes]] = []
 #: apart from what the first solver keeps: a second opinion is never the first one's answer
-_KEPT = KeptAnswers()
+_KEPT = KeptAnswers(undecided=True)
 
 
 def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: float = SECONDS) -> Verdict:
     """:func:`~eigentoken.theory.proving.cvc5_inequalities.inequality_by_cvc5`, with a limit that holds.
+
+    So much processor time for each attempt.
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x", real=True)
@@ -45,14 +53,28 @@ def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
 
 
 def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: float) -> Verdict:
-    """The answer of the helper process."""
+    """The answer of the first attempt that gives one."""
+    from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS
+
+    found = undecided(f"cvc5: no answer within {seconds:g} s")
+    for number in range(len(ATTEMPTS)):
+        answer = _attempted((hypotheses, conclusion, number, seconds))
+        if answer is not None:
+            found = answer
+        if not found.is_undecided or OUTSIDE in found.reason:
+            break
+    return found
+
+
+def _attempted(question: tuple[tuple[sp.Basic, ...], sp.Basic, int, float]) -> Verdict | None:
+    """The answer of the helper process; ``None`` where it ended, or was ended, before it answered."""
     with _LOCK:
         helper = _helper()
         try:
             if helper.stdin is None or helper.stdout is None:
                 raise OSError("the helper process has no pipes")
-            _send(helper.stdin, (hypotheses, conclusion))
-            ready, _, _ = select.select([helper.stdout], [], [], seconds)
+            _send(helper.stdin, question)
+            ready, _, _ = select.select([helper.stdout], [], [], PATIENCE * question[-1])
             if ready:
                 answer = _receive(helper.stdout)
                 if isinstance(answer, Verdict):
@@ -60,7 +82,7 @@ def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: floa
         except (OSError, EOFError, pickle.PickleError):
             pass
         _stop()
-    return undecided(f"cvc5: no answer within {seconds:g} s")
+    return None
 
 
 def _helper() -> subprocess.Popen[bytes]:
@@ -99,14 +121,25 @@ def _receive(stream: Any) -> Any:
 
 def _serve(source: BinaryIO, target: BinaryIO) -> None:
     """Answer questions until the asker closes the pipe."""
-    from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
+    from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, inequality_by_cvc5
 
     while True:
         try:
-            hypotheses, conclusion = _receive(source)
+            hypotheses, conclusion, number, seconds = _receive(source)
         except EOFError:
             return
-        _send(target, inequality_by_cvc5(hypotheses, conclusion))
+        _limit(seconds)
+        _send(target, inequality_by_cvc5(hypotheses, conclusion, attempts=ATTEMPTS[number : number + 1]))
+
+
+def _limit(seconds: float) -> None:
+    """So much processor time from now on; the system ends the process after that."""
+    try:
+        import resource
+    except ImportError:  # no such limit here: the asker's patience is one
+        return
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
 
 
 if __name__ == "__main__":
