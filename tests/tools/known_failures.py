@@ -291,7 +291,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _unneeded("n >= l", "n >= l - 1 suffices and is sharp"),
     ),
     "AB-L5.1": (
-        _needed("the integral diverges", "a stays below 1", case=attention_that_ends),
+        _needed('BoundedInTime("P")', "a stays below 1", case=attention_that_ends),
         _unneeded("alpha of class C^1", "measurable, with an infinite integral, suffices"),
     ),
     "AB-T5.1": (
