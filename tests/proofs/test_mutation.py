@@ -22,7 +22,7 @@ QUICK = [
     each
     for each in CHAPTER
     if each.id in {"PM-L1", "PM-L2", "PM-L3", "PM-L4", "PM-L5", "PM-L6", "PM-L7", "PM-L13", "PM-L15", "PM-N4", "PM-R3", "PM-S2",
-                   "PM-T2", "PM-CX1", "PM-DIFF", "CT-2", "CT-3", "CT-4", "CT-7"}
+                   "PM-T2", "PM-CX1", "PM-DIFF", "CT-2", "CT-3", "CT-4"}
 ]  # fmt: skip
 
 
