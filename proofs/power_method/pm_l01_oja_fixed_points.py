@@ -10,12 +10,14 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.oja_classes import CLASSES, POLYGONAL, classes, polygonal
 from eigentoken.proofs.power_method.pm_e09_oja_map import influence
 from eigentoken.proofs.power_method.symbols import LK, V, alpha, delta, k, lam, n, p, q
 from eigentoken.proofs.properties.exact_points import agree, image, instance, point_is
 from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium, Iff
@@ -148,6 +150,8 @@ CLAIMS = (
     Iff(Equilibrium(BipartiteAt(V, k)), Relation(alpha * sp.Abs(lam(V, k) * (p - q) / n) < 1)),
     Equilibrium(AntipodalAt("w")),
     at_rest_iff(influence()),
+    Formula(CLASSES),
+    Formula(POLYGONAL),
 )
 
 
@@ -158,6 +162,8 @@ def proof(kernel: Kernel) -> Proved:
         kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1], kernel.given(sp.Eq(n, p + q))),
         kernel.equilibrium(AntipodalAt("w")),
         radial(kernel, influence()),
+        classes(kernel),
+        polygonal(kernel),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.oja_classes import ONE_CYCLE, one_cycle
 from eigentoken.proofs.power_method.symbols import LK, V, alpha, k, lam, n
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers, point_is
 from eigentoken.proofs.properties.first_failures import (
@@ -16,10 +17,11 @@ from eigentoken.proofs.properties.first_failures import (
     cycle_on_a_repeated_eigenvalue,
 )
 from eigentoken.proofs.steps.reductions import grouped
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.language.claims import TwoCycle, When
-from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.claims import Iff, TwoCycle
+from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.verdicts import Verdict, all_of
 from eigentoken.theory.statements.registry import register
@@ -111,12 +113,15 @@ def complementary() -> Verdict:
     )
 
 
+CLAIMS = (
+    Iff(TwoCycle(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) < 0)),
+    Formula(ONE_CYCLE),
+)
+
+
 def proof(kernel: Kernel) -> Proved:
-    """The height is ``1 + alpha lambda_k``; where it is negative the map sends the place to its negative, and back."""
-    cycles = kernel.two_cycle(ConsensusAt(V, k))
-    negative = kernel.assume(1 + alpha * lam(V, k) < 0)
-    height = kernel.arithmetic([negative], cycles.proposition.right)
-    return kernel.discharge(negative.proposition, kernel.modus_ponens(cycles, height))
+    """The height is ``1 + alpha lambda_k``; and where every token is sent to its negative all tokens are equal."""
+    return kernel.conjunction(kernel.restated(kernel.two_cycle(ConsensusAt(V, k)), CLAIMS[0]), one_cycle(kernel))
 
 
 PM_N4 = register(
@@ -126,8 +131,8 @@ PM_N4 = register(
         source=Source(HERE, "complements Li-Altafini, Lemma 4"),
         title="Consensus 2-cycles of the Oja map",
         systems=("oja-map",),
-        conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(n >= 2)),
-        claims=(When(Relation(1 + alpha * lam(V, k) < 0), TwoCycle(ConsensusAt(V, k))),),
+        conditions=(Symmetric(V),),
+        claims=CLAIMS,
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,
         proof=proof,

@@ -26,7 +26,16 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Symmetric
 
-__all__ = ["AT_REST", "PRINCIPAL_OR_SADDLE", "eigenvectors", "of_any", "principal_or_saddle"]
+__all__ = [
+    "AT_REST",
+    "PRINCIPAL_OR_SADDLE",
+    "collected_pushes",
+    "eigenvectors",
+    "height_of_mean",
+    "of_any",
+    "principal_or_saddle",
+    "radial_push",
+]
 
 _Z, _X, _P = vector(Z.name), vector("x", TOKEN), influence()
 _J, _A = Index("token", "j"), Index("token", "a")
@@ -55,7 +64,7 @@ def of_any(k: Kernel, some: Proved, found: Proved) -> Proved:
     return k.exists_elimination(some, inner)
 
 
-def _radial(k: Kernel) -> Proved:
+def radial_push(k: Kernel) -> Proved:
     """``z^T u = (x_i^T u) z^T x_i`` for every i and z."""
     along, height = at_rest(k)
     step = expanded(k, dot(_Z, RAW), (1, dot(_Z, _X)), (alpha, dot(_Z, _P)))
@@ -64,7 +73,7 @@ def _radial(k: Kernel) -> Proved:
     return k.generalise(TOKEN, k.generalise(Z, found))
 
 
-def _collected(k: Kernel, radial: Proved) -> Proved:
+def collected_pushes(k: Kernel, radial: Proved) -> Proved:
     """``rho z^T u = |u|^2 z^T xbar`` for every z: the tokens summed with the weights ``x_i^T u``."""
     here = k.instantiate(radial, TOKEN)
     own, along = k.instantiate(here, _P), k.instantiate(here, Z)
@@ -110,7 +119,7 @@ def _turned() -> Expression:
     return _FIRST - _ANY * dot(_FIRST, _ANY)
 
 
-def _height_of_mean(k: Kernel, collected: Proved) -> Proved:
+def height_of_mean(k: Kernel, collected: Proved) -> Proved:
     """``rho != 0``, because ``rho^2 = |u|^2 |xbar|^2`` and ``|u| <= |V| |xbar|``."""
     bounded = k.textbook(OPERATOR_NORM, A=V, z=_MEAN)
     known = [
@@ -131,7 +140,7 @@ def _together(k: Kernel, rule: Proved, radial: Proved, top: Proved) -> Proved:
     units = [expanded(k, dot(_ANY, _ANY), (1,)), k.assume(_PUSHED > 0)]
     level = expanded(k, dot(_X, turned), (1, dot(_X, _FIRST)), (-1, along, dot(_X, _ANY)))
     tangent = k.arithmetic([level, *both, *units], sp.Eq(Tensor(dot(_X, turned)), 0, evaluate=False))
-    collected = _collected(k, radial)
+    collected = collected_pushes(k, radial)
     back = turned.applied((Letter("V", True),))  # V^T g, so that its product with u is g^T V u
     flat = k.arithmetic(
         [
@@ -142,7 +151,7 @@ def _together(k: Kernel, rule: Proved, radial: Proved, top: Proved) -> Proved:
             k.instantiate(there, _P),
             expanded(k, dot(turned, _ANY), (1, along), (-1, along, dot(_ANY, _ANY))),
             *units,
-            _height_of_mean(k, collected),
+            height_of_mean(k, collected),
         ],
         sp.And(sp.Eq(Tensor(dot(back, _ANY)), 0), sp.Eq(Tensor(dot(turned, _ANY)), 0)),
     )
@@ -254,7 +263,7 @@ def principal_or_saddle(k: Kernel) -> Proved:
     """A proof of :data:`AT_REST`: by the push, by ``rho`` against ``lambda_1``, and by g."""
     some, both = eigenvectors(k)
     rule = k.modus_ponens(saddle(k), k.assume(RESTS))
-    radial = _radial(k)
+    radial = radial_push(k)
     top = k.part(both, both.proposition.parts[0].parts[0])
     cauchy = k.textbook(EUCLIDEAN, y=_Z, z=_P)
     no_push = k.generalise(Z, k.arithmetic([cauchy, k.assume(_ZERO)], NO_PUSH.body))
