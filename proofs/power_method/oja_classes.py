@@ -1,8 +1,8 @@
 """All states at which the Oja map rests, and all that it sends to their negatives.
 
 At rest ``u = (x_i^T u) x_i`` for every token, u the push.  If ``u != 0`` the tokens are on one line, that of an eigenvector; if
-``u = V xbar = 0`` and V is nonsingular, their mean is zero.  Where ``x_i^+ = -x_i`` for every i, ``(1 + r_i) x_i = -alpha u``: then
-all tokens are equal.
+``u = V xbar = 0`` and V is nonsingular, their mean is zero.  Where ``x_i^+ = -x_i`` for every i, ``(1 + r_i) x_i = -alpha u``:
+then all tokens are equal.
 """
 
 from __future__ import annotations

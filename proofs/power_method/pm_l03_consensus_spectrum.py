@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.consensus_blocks import BLOCKS, blocks
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import G2, G3, LK, LL, V, alpha, d, ell, k, lam, n, symmetric_value
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers
@@ -136,10 +137,11 @@ def derive() -> Derivation:
 
 
 def proof(kernel: Kernel) -> Proved:
-    """The spectrum that the linearization engine proves, in the formulas of the claim."""
+    """The spectrum that the linearization engine proves, in the formulas of the claim; the blocks for either sign of m."""
     fixed = kernel.assume(FIXED)
     found = kernel.supply(kernel.spectrum(SPECTRUM.place), fixed)
-    return kernel.discharge(FIXED, kernel.respelled(found, SPECTRUM, fixed))
+    spectrum = kernel.discharge(FIXED, kernel.respelled(found, SPECTRUM, fixed))
+    return kernel.conjunction(spectrum, blocks(kernel))
 
 
 TV1_V = [["2", "0", "0"], ["0", "1/2", "0"], ["0", "0", "-1"]]
@@ -158,8 +160,9 @@ PM_L3 = register(
         source=Source(LI_ALTAFINI, "Lemma 3, eq. (12)"),
         title="The spectrum of the Oja map at consensus",
         systems=("oja-map",),
-        conditions=(Symmetric(V), Relation(n >= 2), Relation(sp.Ne(1 + alpha * lam(V, k), 0))),
-        claims=(When(FIXED, SPECTRUM),),
+        conditions=(Symmetric(V), Relation(n >= 2)),
+        claims=(When(FIXED, SPECTRUM), BLOCKS),
+        depends=("PM-CM",),
         derive=derive,
         proof=proof,
         printed=Printed(

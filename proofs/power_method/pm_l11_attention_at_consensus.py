@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.consensus_blocks import BLOCKS, blocks
 from eigentoken.proofs.power_method.pm_l03_consensus_spectrum import E1, E2, SPECTRUM, STILL, TV1_V
 from eigentoken.proofs.power_method.pm_l04_consensus_stability import consensus_steps
 from eigentoken.proofs.power_method.symbols import (
@@ -25,11 +26,11 @@ from eigentoken.proofs.power_method.symbols import (
     symmetric_value,
 )
 from eigentoken.proofs.properties.exact_points import decimals, instance, multipliers, point_is
-from eigentoken.proofs.steps.consensus_criteria import consensus_threshold, other_consensus_expands, step_below
+from eigentoken.proofs.steps.consensus_criteria import consensus_threshold, other_consensus_expands
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.language.claims import Stable, Unstable, When
+from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.verdicts import Verdict
@@ -114,12 +115,13 @@ def proof(kernel: Kernel) -> Proved:
     fixed = kernel.given(1 + alpha * lam(V, k) > 0)
     spectrum = kernel.respelled(kernel.supply(kernel.spectrum(ConsensusAt(V, k)), fixed), SPECTRUM, fixed)
     top, positive = (kernel.assume(each) for each in TOP)
-    threshold = kernel.modus_ponens(consensus_threshold(kernel, V, positive, top), kernel.assume(step_below(V)))
+    threshold = consensus_threshold(kernel, V, positive, top)
     below = kernel.assume(lam(V, k) < lam(V, 1))
     return kernel.conjunction(
         spectrum,
-        kernel.discharge(AllOf((*TOP, step_below(V))), threshold),
+        kernel.discharge(AllOf(TOP), threshold),
         kernel.discharge(below.proposition, other_consensus_expands(kernel, V, below, fixed)),
+        blocks(kernel),
     )
 
 
@@ -133,11 +135,9 @@ PM_L11 = register(
         conditions=(Symmetric(V), Relation(n >= 2), Relation(1 + alpha * lam(V, k) > 0)),
         claims=(
             SPECTRUM,
-            When(
-                AllOf((*TOP, Relation(alpha * (sp.Abs(lam(V, d)) - lam(V, 1)) < 2))),
-                Stable(ConsensusAt(V, 1)),
-            ),
+            When(AllOf(TOP), Iff(Stable(ConsensusAt(V, 1)), Relation(alpha * (sp.Abs(lam(V, d)) - lam(V, 1)) < 2))),
             When(Relation(lam(V, k) < lam(V, 1)), Unstable(ConsensusAt(V, k))),
+            BLOCKS,
         ),
         depends=("PM-L3", "PM-L4", "PM-CM"),
         derive=derive,

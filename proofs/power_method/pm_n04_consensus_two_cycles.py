@@ -8,7 +8,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.oja_classes import ONE_CYCLE, one_cycle
-from eigentoken.proofs.power_method.symbols import LK, V, alpha, k, lam, n
+from eigentoken.proofs.power_method.symbols import LK, V, alpha, d, ell, k, lam, n
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers, point_is
 from eigentoken.proofs.properties.first_failures import (
     FirstFailure,
@@ -19,7 +19,9 @@ from eigentoken.proofs.properties.first_failures import (
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, Equivalence, ForAll, Implication, conjuncts, proposition
 from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import Iff, TwoCycle
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
@@ -113,15 +115,58 @@ def complementary() -> Verdict:
     )
 
 
+PLANE = Relation(sp.Ge(d, 2, evaluate=False))
+_LAST = 1 + alpha * lam(V, d)
+#: The multipliers of the cycle on ``v_d`` along the other eigenvectors (PM-L3) are inside.
+_INSIDE = ForAll(
+    ell, index_range(ell, 1, d - 1), proposition(sp.Lt(sp.Abs(1 + alpha * lam(V, ell)), sp.Abs(_LAST), evaluate=False))
+)
+_SIMPLE = ForAll(ell, index_range(ell, 1, d - 1), proposition(lam(V, d) < lam(V, ell)))
+_BEYOND = proposition(sp.Gt(alpha * (-lam(V, d) - lam(V, 1)), 2, evaluate=False))
+_FLIPS = proposition(_LAST < 0)
+#: They are iff ``lambda_d`` is simple and the step is beyond the threshold of PM-L4; then so is that of zero-sum moves.
+THRESHOLD = Implication(_FLIPS, Equivalence(_INSIDE, Conjunction((_SIMPLE, _BEYOND))))
+ZERO_SUM = Implication(_BEYOND, proposition(sp.Gt(sp.Abs(_LAST), 1, evaluate=False)))
+#: On another eigenvector the direction ``v_d`` expands.
+_OTHER = proposition(sp.And(1 + alpha * lam(V, k) < 0, lam(V, d) < lam(V, k)))
+EXPANDS = Implication(_OTHER, proposition(sp.Gt(sp.Abs(_LAST), sp.Abs(1 + alpha * lam(V, k)), evaluate=False)))
 CLAIMS = (
     Iff(TwoCycle(ConsensusAt(V, k)), Relation(1 + alpha * lam(V, k) < 0)),
-    Formula(ONE_CYCLE),
+    *map(Formula, (ONE_CYCLE, THRESHOLD, ZERO_SUM, EXPANDS)),
 )
 
 
+def _threshold(kernel: Kernel) -> Proved:
+    """``lambda_d < lambda_ell <= lambda_1``; the largest of the ``1 + alpha lambda_ell`` is that of ``lambda_1``."""
+    flips, several = kernel.assume(_FLIPS), kernel.given(PLANE)
+    here = [kernel.assume(each) for each in conjuncts(_INSIDE.guard)]
+    inside, simple, beyond = kernel.assume(_INSIDE), kernel.assume(_SIMPLE), kernel.assume(_BEYOND)
+    first = kernel.at(inside, sp.Integer(1), several)
+    order = kernel.supply(kernel.eigenvalue_order(V), kernel.given(Symmetric(V)))
+    above = kernel.at(kernel.at(order, sp.Integer(1), several), ell, *here, several)
+    last = kernel.at(kernel.at(order, sp.Integer(1), several), d, several)
+    needed = kernel.conjunction(
+        kernel.generalise(ell, kernel.arithmetic([flips, kernel.at(inside, ell, *here)], _SIMPLE.body), _SIMPLE.guard),
+        kernel.arithmetic([flips, first, last], _BEYOND),
+    )
+    each = kernel.arithmetic([flips, kernel.at(simple, ell, *here), above, beyond], _INSIDE.body)
+    enough = kernel.generalise(ell, each, _INSIDE.guard)
+    both = kernel.conjunction(simple, beyond).proposition
+    found = kernel.iff(kernel.discharge(_INSIDE, needed), kernel.discharge(both, enough))
+    return kernel.discharge(_FLIPS, found)
+
+
 def proof(kernel: Kernel) -> Proved:
-    """The height is ``1 + alpha lambda_k``; and where every token is sent to its negative all tokens are equal."""
-    return kernel.conjunction(kernel.restated(kernel.two_cycle(ConsensusAt(V, k)), CLAIMS[0]), one_cycle(kernel))
+    """The height is ``1 + alpha lambda_k``; where every token is sent to its negative all are equal; the rest is arithmetic."""
+    top = kernel.given(lam(V, 1) > 0)
+    zero_sum = kernel.arithmetic([kernel.assume(_BEYOND), top], ZERO_SUM.right)
+    return kernel.conjunction(
+        kernel.restated(kernel.two_cycle(ConsensusAt(V, k)), CLAIMS[0]),
+        one_cycle(kernel),
+        _threshold(kernel),
+        kernel.discharge(_BEYOND, zero_sum),
+        kernel.discharge(_OTHER, kernel.arithmetic([kernel.assume(_OTHER)], EXPANDS.right)),
+    )
 
 
 PM_N4 = register(
@@ -131,7 +176,7 @@ PM_N4 = register(
         source=Source(HERE, "complements Li-Altafini, Lemma 4"),
         title="Consensus 2-cycles of the Oja map",
         systems=("oja-map",),
-        conditions=(Symmetric(V),),
+        conditions=(Symmetric(V), Relation(lam(V, 1) > 0), PLANE),
         claims=CLAIMS,
         depends=("PM-L3", "PM-L4", "PM-R7"),
         derive=derive,

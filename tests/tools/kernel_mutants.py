@@ -51,7 +51,6 @@ STILL_TRUE: dict[str, str] = {
     "PM-N1: without n >= 2": "with one token the zero-sum class is empty, and lambda_1 > 0 makes it stable with more",
     "PM-R4: without n >= 2": "the same",
     "PM-L3: without n >= 2": "with one token the zero-sum class is empty, and the formulas hold",
-    "PM-L3: without Ne(alpha*Eigenvalue(V, k) + 1, 0)": "the claim is under the stronger guard 1 + alpha lambda_k > 0",
     "PM-L3: for attention-map": "at consensus attention is uniform for any scores",
     "PM-L4: without n >= 2": "with one token the zero-sum class is empty, and the threshold is the same",
     "PM-L4: for attention-map": "at consensus attention is uniform for any scores: this is PM-L11",
