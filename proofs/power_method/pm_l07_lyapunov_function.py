@@ -12,16 +12,15 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.lyapunov_rates import FALL, RATE, fall, increments, plain_fall, rate
 from eigentoken.proofs.power_method.pm_l02_oja_jacobian import TV14
 from eigentoken.proofs.power_method.symbols import V, alpha, d, lam
 from eigentoken.proofs.properties.exact_points import instance, observed
 from eigentoken.proofs.steps.reductions import grouped, tensor
 from eigentoken.proofs.steps.textbook import RAYLEIGH
-from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
-from eigentoken.theory.calculus import SLOT, TOKENS, Assumptions, Expression, Index, dot, matrix, vector
-from eigentoken.theory.calculus import instance as member
+from eigentoken.theory.calculus import TOKENS, Assumptions, Index, dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import relation_of
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
@@ -30,7 +29,6 @@ from eigentoken.theory.language.conditions import AnyOf, PositiveSemidefinite, R
 from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
@@ -253,43 +251,6 @@ def tv14_numbers() -> Sequence[Any]:
     return [before, after, sp.N(squared, 30), after - before, *(sp.N(each, 30) for each in bounds)]
 
 
-def increments(kernel: Kernel) -> tuple[list[Proved], Expression]:
-    """The increment of W by the steps of the tokens, for symbolic n and d; and the step of the mean."""
-    i, j = Index("token", "i"), Index("token", "j")
-    moved = linearize("oja-map", tangent=False).step - vector("x", SLOT)
-    step, other = member(moved, i), member(moved, j)
-    mean, half = step.summed(i) / TOKENS, sp.Rational(1, 2)
-    gain = dot((vector("x", j).summed(j) / TOKENS).applied(matrix("V")), mean)
-    form, size = dot(mean, mean, matrix("V")), dot(mean, mean)
-    pushed = dot(vector("y", i) - vector("x", i), step).summed(i)
-    plain, weighted = kernel.squared_speed(), kernel.squared_speed(weighted=True)
-    spread = dot(step - other, step - other).summed(i, j)
-    symmetric = kernel.given(Symmetric(V))
-    rate = kernel.increment(expression_of(oja_potential))
-    facts = [
-        rate,
-        kernel.reduction(relation_of(rate.proposition).rhs.expression, gain * -1 + form * -half, symmetric),
-        kernel.total(gain * -1, form * -half),
-        kernel.scaling(gain, -1),
-        kernel.scaling(form, -half),
-        kernel.reduction(gain * (alpha * TOKENS), pushed, symmetric),
-        kernel.scaling(gain, alpha * TOKENS),
-        kernel.reduction(pushed, (plain + weighted) * half),
-        kernel.scaling(plain + weighted, half),
-        kernel.total(plain, weighted),
-        kernel.reduction(plain * (1 / TOKENS) + size * -1, spread * (half / TOKENS**2)),
-        kernel.total(plain * (1 / TOKENS), size * -1),
-        kernel.scaling(plain, 1 / TOKENS),
-        kernel.scaling(size, -1),
-        kernel.scaling(spread, half / TOKENS**2),
-        kernel.square(step - other, i, j),
-        kernel.square(step, i),
-        kernel.square(mean),
-        kernel.textbook(RAYLEIGH_BELOW, symmetric, A=V, z=mean),
-    ]
-    return facts, weighted
-
-
 def proof(kernel: Kernel) -> Proved:
     """``W^+ - W <= -(1/2 n alpha) sum_i r_i |x_i^+ - x_i|^2`` in both cases."""
     facts, weighted = increments(kernel)
@@ -302,7 +263,10 @@ def proof(kernel: Kernel) -> Proved:
         (positive, kernel.arithmetic([*facts, least], wanted)),
         (short, kernel.arithmetic([*facts, kernel.assume(short)], wanted)),
     )
-    return kernel.dissipates(oja_potential, scale, falls, weighted=True)
+    written = plain_fall(kernel, facts)
+    return kernel.conjunction(
+        kernel.dissipates(oja_potential, scale, falls, weighted=True), fall(kernel, written), rate(kernel, written)
+    )
 
 
 PM_L7 = register(
@@ -313,7 +277,7 @@ PM_L7 = register(
         title="The Lyapunov function of the Oja map",
         systems=("oja-map",),
         conditions=(Symmetric(V), SHORT_OR_POSITIVE),
-        claims=(Decreases(oja_potential, strict=True),),
+        claims=(Decreases(oja_potential, strict=True), Formula(FALL), Formula(RATE)),
         facts=("V is symmetric",),
         derive=derive,
         proof=proof,

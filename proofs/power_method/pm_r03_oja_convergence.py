@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.lyapunov_rates import increments
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
-from eigentoken.proofs.power_method.pm_l07_lyapunov_function import increments
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.steps.calculus_steps import analytic_step
 from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED, STEP, lengths

@@ -174,6 +174,10 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "congruent": {
         "another family": (lambda: sums.congruent(SCORE, "x", vector("b"), i, consensus("w")), "not proved"),
+        "a vector that the map defines": (
+            lambda: sums.congruent(dot(vector("y", i), vector("w")), "y", vector("b"), i, consensus("y")),
+            "names for functions of the state",
+        ),
         "another vector": (lambda: sums.congruent(SCORE, "x", vector("a"), i, consensus()), "not proved"),
         "what is larger": (lambda: sums.congruent(SCORE, "x", vector("b"), i, consensus(relation=sp.Ge)), "not proved"),
         "one token": (

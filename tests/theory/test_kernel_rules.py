@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.theory.calculus import Index, Letter, dot, one, vector
+from eigentoken.theory.calculus import Index, Letter, Norm, dot, factor, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, spectra, structure, sums, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -854,6 +854,14 @@ def test_a_theorem_about_matrices_that_do_not_move_is_not_used_where_they_do() -
     found = books.textbook(kernel_rules_of_matrices.AUTONOMOUS, (), FLOW, X=W)
     assert accepted(found, (), (found.proposition,), FLOW).is_holds
     assert accepted(found, (claim_of(BoundedInTime("V")),), (found.proposition,), FLOW).is_fails
+
+
+def test_a_family_that_is_not_the_state_is_replaced_beside_norms() -> None:
+    length, family = factor(Norm("r", (i,))), vector("w", i)
+    given = kernel_rules_of_sums.consensus("w")
+    found = sums.congruent((length * dot(family, family)).summed(i), "w", vector("b"), i, given)
+    expected = (length * dot(vector("b"), vector("b"))).summed(i)
+    assert found.proposition.word.relation.rhs == Tensor(expected)
 
 
 def test_a_quantity_is_no_function_of_the_state_where_a_matrix_moves() -> None:

@@ -93,8 +93,8 @@ def positive(quantity: Expression) -> Proved:
 def congruent(quantity: Expression, name: str, member: Expression, at: Index, proved: Proved) -> Proved:
     """``z^T x_i = z^T b_i`` for every token i and vector z gives ``[e(x)] = [e(b)]``: equals for equals, also in sums.
 
-    ``member`` is ``b_i``, in the index ``at``.  In the quantity the family is written out: names for functions of the state
-    (the raw step of a map, its norms) would keep the old vectors.
+    ``member`` is ``b_i``, in the index ``at``.  In the quantity the family is written out: where it is the state, names for
+    functions of the state (the raw step of a map, its norms) would keep the old vectors.
     """
     z = VectorLetter("z")
     if at.kind != "token" or not member.is_vector or z in letters_of(member):
@@ -104,7 +104,8 @@ def congruent(quantity: Expression, name: str, member: Expression, at: Index, pr
         raise Refused(f"it is not proved that {name}_{at.name} is {member!r}, for every token")
     term = Tensor(quantity)
     named = {base.name for base in bases_of(term.key)}
-    if any(map(is_defined, named)) or norms_of(term.key) or named_of(term.key):
+    moving = name == STATE and (any(map(is_defined, named)) or norms_of(term.key))
+    if moving or named_of(term.key) or is_defined(name):
         raise Refused(f"{quantity!r} has names for functions of the state: write it in {STATE}")
 
     def replaced(*indices: Index) -> Expression:
