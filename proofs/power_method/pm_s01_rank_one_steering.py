@@ -1,8 +1,9 @@
 """PM-S1: steering by a rank-one edit of the output matrix.
 
-``F + mu w z^T`` with ``|w| = 1``, ``z^T w = 1`` and ``mu >= 20 B``, ``B = |F||z|``: exactly one eigenvalue has modulus at least
-mu/2; it is real, and ``|zeta - mu - z^T F w - z^T F (I - w z^T) F w / mu| <= 8 B^3 / mu^2``.  Every constant is derived, none is
-fitted.  Reference: Li-Altafini, section 2.3.
+``G = F + mu w z^T`` with ``|w| = 1``, ``z^T w = 1`` and ``mu >= 20 B``, ``B = |F| Z``, ``Z >= |z|``: there is a real eigenvalue
+zeta near mu, and every real eigenvalue of modulus at least mu/2 has ``|zeta - mu| <= 6/5 B``, ``|zeta - mu - f_1 - (f_2 -
+f_1^2)/mu| <= 8 B^3/mu^2`` with ``f_j = z^T F^j w``, and an eigenvector whose angle to w has a sine of at most ``|F|/zeta``.  For
+z at right angles to w, ``zeta^2`` is near ``mu f_1``.  Reference: Li-Altafini, section 2.3.
 """
 
 from __future__ import annotations
@@ -12,312 +13,106 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.orthogonal_steering import orthogonal_eigenvalues, orthogonal_steps
+from eigentoken.proofs.power_method.rank_one_edits import MU
+from eigentoken.proofs.power_method.steered_eigenvalues import (
+    EXISTS,
+    LONG,
+    ORTHOGONAL,
+    STEERED,
+    ZETA,
+    bounded,
+    orthogonal,
+)
+from eigentoken.proofs.power_method.steered_existence import exists
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.steering_checks import no_gap, steering
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA, NEUMANN, ROUCHE
-from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
+from eigentoken.proofs.steps.equations import for_every
+from eigentoken.theory.calculus import dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import AnyLetter, Conjunction, Implication, Proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import matrix as letter
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
+from eigentoken.theory.statements.statement import (
+    Kind,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+    Vector,
+)
 
-MU = sp.Symbol("mu", real=True)
-F1, F2 = sp.symbols("f_1 f_2", real=True)
-ROOT, N, Z, B = sp.symbols("zeta N Z B", real=True)
-SETTING = (MU > 0, N >= 0, B >= N, MU >= 20 * B)
-
-FACTOR = "the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)^(-1) w"
-RESOLVENT = "the resolvent is analytic there and at most 1/(|zeta| - |F|)"
-
-
-def _edited() -> tuple[Any, Any]:
-    """``(U + mu w z^T C) V_cat x`` with ``C V_cat = I``."""
-    rules = Assumptions(products={("C", "K"): (), ("U", "K"): matrix("F")})
-    values = vector("x").applied(matrix("K"))
-    edit = dot(vector("z"), values, matrix("C")) * vector("w") * MU
-    return values.applied(matrix("U")) + edit, rules
+_A, _B, _W, _Z, _E = (VectorLetter(name) for name in "abwze")
+_a, _b, _w, _z = vector("a"), vector("b"), vector("w"), vector("z")
+_EDIT: tuple[AnyLetter, ...] = (letter("G"), _W, _Z, MU, LONG)
 
 
-def _sum() -> Any:
-    return vector("x").applied(matrix("F")) + dot(vector("z"), vector("x")) * vector("w") * MU
+def _form(*names: str) -> Tensor:
+    """``a^T X Y b``."""
+    return Tensor(dot(_a, _b, matrix(*names)))
 
 
-def _rouche_steps() -> tuple[Step, ...]:
-    """Exactly one eigenvalue beyond mu/2, by Rouche."""
-    zeta, f = sp.symbols("zeta F")
-    radius, distance = sp.symbols("r t", real=True)
-    far = (N >= 0, B >= N, MU >= 20 * B, radius >= MU / 2)
-    return (
-        Inequality(
-            name="norms",
-            says="Let $N = \\lVert F\\rVert$, $Z = \\lVert z\\rVert$, $B = ZN$, $f_j = z^{\\top}F^jw$. Since $1 = "
-            "z^{\\top}w \\leq Z$, the bounds $|f_j| \\leq ZN^j$ are at most $B^j$.",
-            hypotheses=(Z >= 1, N >= 0, sp.Eq(B, Z * N)),
-            conclusion=sp.And(N <= B, Z * N**2 <= B**2, Z * N**3 <= B**3),
-        ),
-        Inequality(
-            name="outside",
-            says="Let $\\mu \\geq 20B$. Every $\\zeta$ of modulus $r \\geq \\mu/2$ lies outside the disc of radius $N$.",
-            hypotheses=(*far, MU > 0),
-            conclusion=radius > N,
-            uses=("norms",),
-            establishes=("the number lies outside the disc of the norm",),
-        ),
-        Citation(
-            name="resolvent",
-            says="So the resolvent exists there, is analytic in $\\zeta$, and is bounded.",
-            theorem=NEUMANN,
-            formula=r"\lVert(\zeta I - F)^{-1}\rVert \leq \frac{1}{r - N}",
-            uses=("outside",),
-            establishes=(RESOLVENT,),
-        ),
-        Identity(
-            name="expansion",
-            says="All matrices here are functions of $F$ and commute, so that this identity of a number $F$ is one of "
-            "matrices.",
-            left=1 / (zeta - f),
-            right=1 / zeta + f / zeta**2 + f**2 / zeta**3 + f**3 / (zeta**3 * (zeta - f)),
-            uses=("resolvent",),
-        ),
-        Inequality(
-            name="on the circle",
-            says="The secular equation is $\\zeta - \\mu = \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$. Its right side is "
-            "at most $\\mu B/(r - N)$, which is below $\\mu/2$ for every $r \\geq \\mu/2$, hence on the circle "
-            "$|\\zeta - \\mu| = \\mu/2$ and wherever $|\\zeta| \\geq \\mu/2$ outside of it.",
-            hypotheses=(*far, MU > 0),
-            conclusion=MU * B / (radius - N) < MU / 2,
-            uses=("secular equation", "norms", "resolvent"),
-            needs=(RESOLVENT,),
-            establishes=("the right side is smaller than zeta - mu in modulus on the circle of the disc",),
-        ),
-        Inequality(
-            name="in the disc",
-            says="In the disc $|\\zeta - \\mu| = t \\leq \\mu/2$, and on its circle, the modulus $r \\geq \\mu - t$ is "
-            "at least $\\mu/2$: there $\\zeta - \\mu$ and $\\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ are analytic.",
-            hypotheses=(radius >= MU - distance, distance <= MU / 2),
-            conclusion=radius >= MU / 2,
-            uses=("resolvent",),
-            needs=(RESOLVENT,),
-            establishes=("zeta - mu and the right side are analytic on the disc and its circle",),
-        ),
-        Citation(
-            name="Rouche",
-            says="So $\\zeta - \\mu - \\mu\\, z^{\\top}F(\\zeta I - F)^{-1}w$ has as many zeros in the disc as $\\zeta "
-            "- \\mu$.",
-            theorem=ROUCHE,
-            letters={"f": "zeta - mu", "g": "the right side", "disc": "the disc"},
-            formula=r"\#\{\zeta : \zeta - \mu = \mu\, z^{\top}F(\zeta I - F)^{-1}w,\ |\zeta - \mu| < \tfrac{\mu}{2}\} "
-            r"= \#\{\mu\}",
-            uses=("in the disc", "on the circle"),
-            establishes=("zeta - mu and its difference with the right side have equally many zeros in the disc",),
-        ),
+def _everywhere(left: sp.Expr, right: sp.Expr) -> Proposition:
+    return for_every(sp.Eq(left, right, evaluate=False), _A, _B)
+
+
+#: ``F = U K`` and ``C K = I`` (K the values of all heads, one below the other), ``G = U + mu w z^T C``.
+_LAYER = Conjunction(
+    (
+        _everywhere(_form("U", "K"), _form("F")),
+        _everywhere(_form("C", "K"), Tensor(dot(_a, _b))),
+        _everywhere(_form("G"), _form("U") + MU * Tensor(dot(_a, _w)) * Tensor(dot(_z, _b, matrix("C")))),
+    )
+)
+#: Then ``G K = F + mu w z^T``.
+LAYER = Implication(_LAYER, _everywhere(_form("G", "K"), _form("F") + MU * Tensor(dot(_a, _w)) * Tensor(dot(_z, _b))))
+_LAYER_LETTERS: tuple[AnyLetter, ...] = (*(letter(name) for name in "UKCG"), _W, _Z, MU)
+CLAIMS = (
+    for_every(LAYER, *_LAYER_LETTERS),
+    for_every(EXISTS, *_EDIT),
+    for_every(STEERED, *_EDIT, ZETA, _E),
+    for_every(ORTHOGONAL, *_EDIT, ZETA, _E),
+)
+
+
+def _layer(k: Kernel) -> Proved:
+    """The edited output at ``K b``."""
+    product, inverse, edit = (k.part(k.assume(_LAYER), each) for each in _LAYER.parts)
+    moved = _b.applied(matrix("K"))
+    known = [
+        k.instantiate(k.instantiate(edit, _A), moved),
+        k.instantiate(k.instantiate(product, _A), _B),
+        k.instantiate(k.instantiate(inverse, _Z), _B),
+    ]
+    found = k.arithmetic(known, LAYER.right.body.body)
+    return k.discharge(_LAYER, k.generalise(_A, k.generalise(_B, found)))
+
+
+def _for(k: Kernel, found: Proved, letters: tuple[AnyLetter, ...]) -> Proved:
+    for each in reversed(letters):
+        found = k.generalise(each, found)
+    return found
+
+
+def proof(k: Kernel) -> Proved:
+    """What an eigenvector says of its eigenvalue, and Stewart's theorem for its existence."""
+    steered = bounded(k)
+    return k.conjunction(
+        _for(k, _layer(k), _LAYER_LETTERS),
+        _for(k, exists(k, steered), _EDIT),
+        _for(k, steered, (*_EDIT, ZETA, _E)),
+        _for(k, orthogonal(k), (*_EDIT, ZETA, _E)),
     )
 
 
-def _distance_steps() -> tuple[Step, ...]:
-    """The distance of this root from mu, estimated twice."""
-    distance, smaller, imaginary = sp.symbols("t s y", real=True)
-    return (
-        Inequality(
-            name="one root",
-            says="That is one zero. Outside of the disc, where $|\\zeta| \\geq \\mu/2$, there is none: the right side "
-            "has a modulus $s < \\mu/2$, and $t = |\\zeta - \\mu| \\geq \\mu/2$. The zero is real: its complex "
-            "conjugate is a zero in the disc too, so its imaginary part is $y = -y$.",
-            hypotheses=(smaller < MU / 2, distance >= MU / 2, sp.Eq(imaginary, -imaginary)),
-            conclusion=sp.And(sp.Ne(distance, smaller), sp.Eq(imaginary, 0)),
-            uses=("secular equation", "Rouche", "on the circle"),
-            needs=(
-                "zeta - mu and its difference with the right side have equally many zeros in the disc",
-                "the new eigenvalues are the roots of the secular equation",
-            ),
-            establishes=("exactly one eigenvalue lies within mu/2 of mu, and no other has a modulus of mu/2 or more",),
-        ),
-        Inequality(
-            name="near mu, first",
-            says="With $\\zeta \\geq \\mu/2$ the estimate $|\\zeta - \\mu|(\\zeta - N) \\leq \\mu B$ gives",
-            hypotheses=(*SETTING, ROOT >= MU / 2, sp.Abs(ROOT - MU) * (ROOT - N) <= MU * B),
-            conclusion=sp.Abs(ROOT - MU) <= sp.Rational(20, 9) * B,
-            uses=("one root",),
-        ),
-        Inequality(
-            name="near mu",
-            says="With this the same estimate gives",
-            hypotheses=(
-                *SETTING,
-                sp.Abs(ROOT - MU) <= sp.Rational(20, 9) * B,
-                sp.Abs(ROOT - MU) * (ROOT - N) <= MU * B,
-            ),
-            conclusion=sp.Abs(ROOT - MU) <= sp.Rational(6, 5) * B,
-            uses=("near mu, first",),
-        ),
-    )
-
-
-def _root_steps() -> tuple[Step, ...]:
-    """Exactly one eigenvalue beyond mu/2, by Rouche; then twice the same estimate for its distance from mu."""
-    return (
-        *_rouche_steps(),
-        *_distance_steps(),
-    )
-
-
-def _remainder_steps() -> tuple[Step, ...]:
-    """The exact remainder of the expansion of the root, and its three terms."""
-    tail, factor, middle, gap = sp.symbols("T q p u", real=True)
-    e1, e2, e3 = sp.symbols("e_1 e_2 e_3", real=True)
-    near = (*SETTING, sp.Abs(ROOT - MU) <= sp.Rational(6, 5) * B)
-    cube = B**3 / MU**2
-    return (
-        Identity(
-            name="remainder",
-            says="Let $T = z^{\\top}F^3(\\zeta I - F)^{-1}w$. The secular equation, multiplied out, is $\\zeta^3 = "
-            "\\mu(\\zeta^2 + f_1\\zeta + f_2 + T)$, and gives exactly",
-            left=ROOT - MU - F1 - (F2 - F1**2) / MU,
-            right=(F2 - F1**2) * (MU / ROOT**2 - 1 / MU) - MU * F1 * (F2 + tail) / ROOT**3 + MU * tail / ROOT**2,
-            where={MU: ROOT**3 / (ROOT**2 + F1 * ROOT + F2 + tail)},
-            uses=("secular equation", "expansion"),
-        ),
-        Inequality(
-            name="tail",
-            says="The tail satisfies $|T|(\\zeta - N) \\leq B^3$, hence",
-            hypotheses=(*near, sp.Abs(tail) * (ROOT - N) <= B**3),
-            conclusion=sp.Abs(tail) <= sp.Rational(9, 8) * B**3 / MU,
-            uses=("near mu", "norms", "resolvent"),
-        ),
-        Inequality(
-            name="quotients",
-            says="The quotients that occur are close to $0$, $1/\\mu$ and $1/\\mu^2$.",
-            hypotheses=near,
-            conclusion=sp.And(
-                sp.Abs(MU / ROOT**2 - 1 / MU) <= sp.Rational(53, 20) * B / MU**2,
-                sp.Le(MU / ROOT**2, sp.Rational(23, 20) / MU),
-                sp.Le(MU / ROOT**3, sp.Rational(61, 50) / MU**2),
-            ),
-            uses=("near mu",),
-        ),
-        Inequality(
-            name="first term",
-            says="With $q = f_2 - f_1^2$, $|q| \\leq 2B^2$, and $u$ the first quotient,",
-            hypotheses=(
-                *SETTING,
-                sp.Abs(factor) <= 2 * B**2,
-                sp.Abs(gap) <= sp.Rational(53, 20) * B / MU**2,
-            ),
-            conclusion=sp.Abs(factor * gap) <= sp.Rational(53, 10) * cube,
-            uses=("quotients", "norms"),
-        ),
-        Inequality(
-            name="second term",
-            says="With $p = f_2 + T$, $|p| \\leq B^2 + \\frac98B^3/\\mu$, and $u = \\mu/\\zeta^3$,",
-            hypotheses=(
-                *SETTING,
-                sp.Abs(F1) <= B,
-                sp.Abs(middle) <= B**2 + sp.Rational(9, 8) * B**3 / MU,
-                gap >= 0,
-                gap <= sp.Rational(61, 50) / MU**2,
-            ),
-            conclusion=sp.Abs(F1 * middle * gap) <= sp.Rational(13, 10) * cube,
-            uses=("quotients", "tail", "norms"),
-        ),
-        Inequality(
-            name="third term",
-            says="With $u = \\mu/\\zeta^2$,",
-            hypotheses=(
-                *SETTING,
-                sp.Abs(tail) <= sp.Rational(9, 8) * B**3 / MU,
-                gap >= 0,
-                gap <= sp.Rational(23, 20) / MU,
-            ),
-            conclusion=sp.Abs(tail * gap) <= sp.Rational(13, 10) * cube,
-            uses=("quotients", "tail"),
-        ),
-        Inequality(
-            name="large root",
-            says="So the remainder, a sum of these three terms, is at most $8B^3/\\mu^2$; note $f_2 - f_1^2 = "
-            "z^{\\top}F(I - wz^{\\top})Fw$.",
-            hypotheses=(
-                *SETTING,
-                sp.Abs(e1) <= sp.Rational(53, 10) * cube,
-                sp.Abs(e2) <= sp.Rational(13, 10) * cube,
-                sp.Abs(e3) <= sp.Rational(13, 10) * cube,
-            ),
-            conclusion=sp.Abs(e1 - e2 + e3) <= 8 * cube,
-            uses=("remainder", "first term", "second term", "third term"),
-        ),
-    )
-
-
-def _angle_steps() -> tuple[Step, ...]:
-    """The eigenvector, its parts along and across w, and the tangent."""
-    zeta, f = sp.symbols("zeta F")
-    across, along, lead = sp.symbols("A a tau", real=True)
-    return (
-        Identity(
-            name="eigenvector",
-            says="The eigenvector is $(\\zeta I - F)^{-1}w$. In the algebra of $F$,",
-            left=zeta / (zeta - f),
-            right=1 + f / zeta + f**2 / (zeta * (zeta - f)),
-            uses=("one root",),
-        ),
-        Inequality(
-            name="angle",
-            says="So $\\zeta(\\zeta I - F)^{-1}w$ has the part $a = 1 + w^{\\top}F(\\zeta I - F)^{-1}w$ along $w$ and "
-            "a part of length $A$ across, which differs from $\\tau = \\lVert P_wFw\\rVert/\\zeta \\leq N/\\zeta$ by "
-            "at most $N^2/(\\zeta(\\zeta - N))$. The tangent of the angle to $w$ is $A/a$.",
-            hypotheses=(
-                N >= 0,
-                ROOT > 2 * N,
-                lead >= 0,
-                lead <= N / ROOT,
-                sp.Abs(across - lead) <= N**2 / (ROOT * (ROOT - N)),
-                sp.Abs(along - 1) <= N / (ROOT - N),
-            ),
-            conclusion=sp.Abs(across / along - lead) <= 2 * N**2 / (ROOT * (ROOT - 2 * N)),
-            uses=("eigenvector", "resolvent"),
-        ),
-    )
-
-
-def derive() -> Derivation:
-    """The edited layer matrix; the secular equation; its large root with a remainder, and the angle of its eigenvector."""
-    determinant, quotient = sp.symbols("D q", real=True)
-    return Derivation(
-        (
-            tensor(
-                "edit",
-                "With $\\widetilde U = U + \\mu wz^{\\top}V_{\\rm cat}^{-1}$ and $UV_{\\rm cat} = F$, for all sizes.",
-                _edited,
-                _sum(),
-                r"\widetilde UV_{\rm cat}\,x = Fx + \mu w\,(z^{\top}x)",
-                establishes=("the matrix is changed by a term of rank one",),
-            ),
-            Citation(
-                name="determinant",
-                says="For the edited matrix:",
-                theorem=DETERMINANT_LEMMA,
-                formula=r"\det(\zeta I - \widetilde F) = \det(\zeta I - F)\,\big(1 - \mu\,z^{\top}(\zeta I - "
-                r"F)^{-1}w\big)",
-                uses=("edit",),
-                establishes=(FACTOR,),
-            ),
-            Inequality(
-                name="secular equation",
-                says="So the new eigenvalues $\\zeta \\notin \\operatorname{spec}F$, where $D = \\det(\\zeta I - F) "
-                "\\neq 0$, are the roots of the secular equation $1 = \\mu\\,z^{\\top}(\\zeta I - F)^{-1}w = q$.",
-                hypotheses=(sp.Ne(determinant, 0), sp.Eq(determinant * (1 - quotient), 0)),
-                conclusion=sp.Eq(quotient, 1),
-                uses=("determinant",),
-                needs=(FACTOR,),
-                establishes=("the new eigenvalues are the roots of the secular equation",),
-            ),
-            *_root_steps(),
-            *_remainder_steps(),
-            *_angle_steps(),
-            *orthogonal_steps(),
-        )
-    )
+def orthogonal_eigenvalues(a: str, b: str, c: str, h: str, weight: int, part: Any = sp.re) -> list[Any]:
+    """The eigenvalues of F + mu e_1 e_2^T, F = (a b; c h): real (or imaginary) parts in ascending order."""
+    f = sp.Matrix([[sp.Rational(a), sp.Rational(b) + weight], [sp.Rational(c), sp.Rational(h)]])
+    return sorted((part(each) for each, count in f.eigenvals().items() for _ in range(count)), key=float)
 
 
 _ROOT_40 = ("-6.32455532033676", "6.32455532033676")
@@ -338,20 +133,15 @@ PM_S1 = register(
         source=Source(LI_ALTAFINI, "section 2.3"),
         title="Steering by a rank-one edit",
         systems=("multihead-map",),
-        text=(
-            r"Let $V_{\rm cat}$ be invertible and $\widetilde U = U + \mu wz^{\top}V_{\rm cat}^{-1}$; then $\widetilde "
-            r"F = F + \mu wz^{\top}$. With $\lVert w\rVert = 1$ and $z^{\top}w = 1$ the large eigenvalue satisfies $1 "
-            r"= \mu z^{\top}(\zeta I - F)^{-1}w$ and is $\zeta = \mu + z^{\top}Fw + \frac1\mu z^{\top}F(I - "
-            r"wz^{\top})Fw$ up to an error of at most $8B^3/\mu^2$ if $\mu \geq 20B$, $B = \lVert F\rVert\lVert "
-            r"z\rVert$; it is then the only eigenvalue of modulus at least $\mu/2$, is real, and $|\zeta - \mu| \leq "
-            r"\frac65B$. The tangent of the angle of its eigenvector to $w$ differs from $\lVert P_wFw\rVert/\zeta$ "
-            r"by at most $2\lVert F\rVert^2/(\zeta(\zeta - 2\lVert F\rVert))$. For $z \perp w$, $f_1 = z^{\top}Fw "
-            r"\neq 0$ and $\eta = \sqrt{\mu|f_1|} \geq 6\lVert z\rVert\lVert F\rVert^2/|f_1|$ there are exactly two "
-            r"eigenvalues of modulus at least $\eta/2$, one within $2\lVert z\rVert\lVert F\rVert^2/|f_1|$ of each "
-            r"square root of $\mu f_1$, real for $f_1 > 0$: a gap of the order $\sqrt\mu$."
+        claims=tuple(map(Formula, CLAIMS)),
+        proof=proof,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"By Rouch\'e's theorem no other eigenvalue, complex or not, has a modulus of at least $\mu/2$; and for $z \perp "
+                r"w$ there are two eigenvalues of the order of the square roots of $\mu z^{\top}Fw$.",
+            ),
         ),
-        derive=derive,
-        prose_from=("large root", "angle", "orthogonal z: two roots"),
         vectors=(
             Vector("z orthogonal to w, mu = 40", lambda: orthogonal_eigenvalues("0", "0", "1", "0", 40), _ROOT_40),
             Vector(

@@ -1,4 +1,7 @@
-"""PM-S2: a rank-one edit along an eigenvector shifts one eigenvalue.  Reference: Li-Altafini, section 2.3."""
+"""PM-S2: a rank-one edit along an eigenvector shifts its eigenvalue, and which other eigenvectors it keeps.
+
+Reference: Li-Altafini, section 2.3.
+"""
 
 from __future__ import annotations
 
@@ -8,125 +11,136 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.rank_one_edits import EDITED, MU, eigenvector
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import edit_not_normalised, edit_without_eigenvector
 from eigentoken.proofs.properties.steering_checks import shifted_spectrum
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.proofs.steps.textbook_maps import DETERMINANT_LEMMA
-from eigentoken.theory.calculus import Assumptions, dot, matrix, vector
+from eigentoken.proofs.steps.equations import for_every
+from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import (
+    AnyLetter,
+    Conjunction,
+    Equivalence,
+    Implication,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+    Vector,
+)
 
-LK, MU, ZETA, LAM = sp.symbols("lambda_k mu zeta lambda", real=True)
-
-
-FACTOR = "the characteristic polynomial is multiplied by 1 - mu z^T (zeta I - F)^(-1) w"
-
-
-def _resolvent(side: str) -> tuple[Any, Any]:
-    """``(zeta I - F) w`` for F w = lambda_k w; ``(zeta I - F^T) z`` for z^T F = lambda_k z^T."""
-    if side == "right":
-        rules = Assumptions(eigen={("F", False, "w"): LK})
-        return vector("w") * ZETA - vector("w").applied(matrix("F")), rules
-    rules = Assumptions(eigen={("F", True, "z"): LK})
-    return vector("z") * ZETA - vector("z").applied(matrix("F^T")), rules
-
-
-def _scaled(name: str) -> Any:
-    return vector(name) * (ZETA - LK)
-
-
-def _acted(side: str) -> tuple[Any, Any]:
-    """``(F + mu w z^T) x`` for F x = lambda x; ``(F + mu w z^T)^T y`` for y^T F = lambda y^T."""
-    if side == "right":
-        rules = Assumptions(eigen={("F", False, "x"): LAM})
-        return vector("x").applied(matrix("F")) + dot(vector("z"), vector("x")) * vector("w") * MU, rules
-    rules = Assumptions(eigen={("F", True, "y"): LAM})
-    return vector("y").applied(matrix("F^T")) + dot(vector("w"), vector("y")) * vector("z") * MU, rules
+SHIFTED, OTHER = sp.symbols("lambda nu", real=True)
+_A, _W, _Z, _E = (VectorLetter(name) for name in "awze")
+_w, _z, _e = vector("w"), vector("z"), vector("e")
+_NORMALISED = proposition(sp.Eq(Tensor(dot(_z, _w)), 1, evaluate=False))
+_EDIT = Conjunction((EDITED, proposition(sp.Ne(MU, 0)), proposition(sp.Gt(Tensor(dot(_w, _w)), 0, evaluate=False))))
+_RIGHT, _LEFT = eigenvector("w", "F", SHIFTED), eigenvector("z", "F", SHIFTED, left=True)
+_LEVEL = proposition(sp.Eq(Tensor(dot(_z, _e)), 0, evaluate=False))
+_ACROSS = proposition(sp.Eq(Tensor(dot(_e, _w)), 0, evaluate=False))
+_DIFFERENT = proposition(sp.Ne(OTHER, SHIFTED))
 
 
-def _moved(side: str) -> Any:
-    if side == "right":
-        return vector("x") * LAM + dot(vector("z"), vector("x")) * vector("w") * MU
-    return vector("y") * LAM + dot(vector("w"), vector("y")) * vector("z") * MU
+def _of(said: Proposition, *letters: AnyLetter) -> Proposition:
+    return for_every(said, matrix("G"), _W, _Z, MU, *letters)
 
 
-def derive() -> Derivation:
-    """Either eigenvector makes the resolvent scalar on the edit; which other eigenvectors are kept."""
-    c, entry = sp.symbols("c w_j", real=True)
-    return Derivation(
-        (
-            tensor(
-                "right eigenvector",
-                "If $Fw = \\lambda_kw$, then $(\\zeta I - F)w = (\\zeta - \\lambda_k)w$, so $(\\zeta I - F)^{-1}w = "
-                "w/(\\zeta - \\lambda_k)$.",
-                lambda: _resolvent("right"),
-                _scaled("w"),
-                r"(\zeta I - F)w = (\zeta - \lambda_k)w",
-                establishes=("the matrix is changed by a term of rank one",),
-            ),
-            tensor(
-                "left eigenvector",
-                "If $z^{\\top}F = \\lambda_kz^{\\top}$, likewise from the left. Either way $z^{\\top}(\\zeta I - "
-                "F)^{-1}w = z^{\\top}w/(\\zeta - \\lambda_k) = 1/(\\zeta - \\lambda_k)$.",
-                lambda: _resolvent("left"),
-                _scaled("z"),
-                r"(\zeta I - F^{\top})z = (\zeta - \lambda_k)z",
-            ),
-            Citation(
-                name="determinant",
-                says="With $z^{\\top}(\\zeta I - F)^{-1}w = 1/(\\zeta - \\lambda_k)$; one of the two suffices.",
-                theorem=DETERMINANT_LEMMA,
-                formula=r"\det(\zeta I - F - \mu wz^{\top}) = \det(\zeta I - F)\,\big(1 - \mu z^{\top}(\zeta I - "
-                r"F)^{-1}w\big)",
-                uses=("right eigenvector", "left eigenvector"),
-                establishes=(FACTOR,),
-            ),
-            Identity(
-                name="shift",
-                says="The factor replaces the root $\\lambda_k$ by $\\lambda_k + \\mu$ and changes nothing else.",
-                left=(ZETA - LK) * (1 - MU / (ZETA - LK)),
-                right=ZETA - (LK + MU),
-                uses=("determinant",),
-                needs=(FACTOR,),
-                establishes=("one eigenvalue is shifted by mu, and the others stay",),
-            ),
-            tensor(
-                "on a right eigenvector",
-                "If $Fx = \\lambda x$,",
-                lambda: _acted("right"),
-                _moved("right"),
-                r"(F + \mu wz^{\top})x = \lambda x + \mu(z^{\top}x)w",
-            ),
-            tensor(
-                "on a left eigenvector",
-                "If $y^{\\top}F = \\lambda y^{\\top}$,",
-                lambda: _acted("left"),
-                _moved("left"),
-                r"y^{\top}(F + \mu wz^{\top}) = \lambda y^{\top} + \mu(y^{\top}w)z^{\top}",
-            ),
-            Inequality(
-                name="kept",
-                says="So $x$ stays an eigenvector with its eigenvalue iff $\\mu cw = 0$, $c = z^{\\top}x$, that is (at "
-                "an entry $w_j \\neq 0$) iff $c = 0$; and likewise $y$ with $c = y^{\\top}w$.",
-                hypotheses=(sp.Ne(MU, 0), sp.Ne(entry, 0)),
-                conclusion=sp.Equivalent(sp.Eq(MU * c * entry, 0), sp.Eq(c, 0)),
-                uses=("on a right eigenvector", "on a left eigenvector"),
-            ),
-            Inequality(
-                name="the left condition keeps right eigenvectors",
-                says="If $z^{\\top}F = \\lambda_kz^{\\top}$, then $\\lambda c = z^{\\top}Fx = \\lambda_kc$, so $c = 0$ "
-                "for $\\lambda \\neq \\lambda_k$. If $Fw = \\lambda_kw$, the same for $c = y^{\\top}w$: left "
-                "eigenvectors are kept.",
-                hypotheses=(sp.Eq(LAM * c, LK * c), sp.Ne(LAM, LK)),
-                conclusion=sp.Eq(c, 0),
-                uses=("kept",),
-            ),
-        )
+#: ``G w = (lambda + mu) w`` where w is a right eigenvector; the same from the left.
+SHIFTS = (
+    Implication(Conjunction((EDITED, _NORMALISED, _RIGHT)), eigenvector("w", "G", SHIFTED + MU)),
+    Implication(Conjunction((EDITED, _NORMALISED, _LEFT)), eigenvector("z", "G", SHIFTED + MU, left=True)),
+)
+#: Another right eigenvector e stays one, with its eigenvalue, iff ``z^T e = 0``.
+KEPT = Implication(
+    Conjunction((_EDIT, eigenvector("e", "F", OTHER))), Equivalence(eigenvector("e", "G", OTHER), _LEVEL)
+)
+#: The left condition keeps the right eigenvectors for other eigenvalues; the right condition keeps the left ones.
+KEEPS = (
+    Implication(Conjunction((EDITED, _LEFT, eigenvector("e", "F", OTHER), _DIFFERENT)), eigenvector("e", "G", OTHER)),
+    Implication(
+        Conjunction((EDITED, _RIGHT, eigenvector("e", "F", OTHER, left=True), _DIFFERENT)),
+        eigenvector("e", "G", OTHER, left=True),
+    ),
+)
+CLAIMS = (
+    *(_of(each, SHIFTED) for each in SHIFTS),
+    _of(KEPT, OTHER, _E),
+    *(_of(each, SHIFTED, OTHER, _E) for each in KEEPS),
+)
+
+
+def _everywhere(k: Kernel, found: Proved, *letters: AnyLetter) -> Proved:
+    """For every G, w, z, mu and the further letters."""
+    for letter in reversed((matrix("G"), _W, _Z, MU, *letters)):
+        found = k.generalise(letter, found)
+    return found
+
+
+def _form(k: Kernel, left: object, right: object) -> Proved:
+    """``a^T G b`` at these two vectors."""
+    return k.instantiate(k.instantiate(k.assume(EDITED), left), right)
+
+
+def _shift(k: Kernel, claim: Implication, *, left: bool) -> Proved:
+    whole = k.assume(claim.left)
+    known = k.part(whole, claim.left.parts[2])
+    form = _form(k, _Z, _A) if left else _form(k, _A, _W)
+    form = k.supply(form, k.part(whole, EDITED))
+    found = k.arithmetic([form, k.instantiate(known, _A), k.part(whole, _NORMALISED)], claim.right.body)
+    return k.discharge(claim.left, k.generalise(_A, found))
+
+
+def _kept(k: Kernel) -> Proved:
+    """``G e = nu e + mu (z^T e) w``."""
+    whole = k.assume(KEPT.left)
+    eigen = k.part(whole, KEPT.left.parts[1])
+    edit = k.part(whole, EDITED)
+    stays, level = k.assume(KEPT.right.left), k.assume(_LEVEL)
+    there = k.supply(_form(k, _W, _E), edit)
+    sizes = [k.part(whole, each) for each in _EDIT.parts[1:]]
+    needed = k.arithmetic([there, k.instantiate(eigen, _W), k.instantiate(stays, _W), *sizes], _LEVEL)
+    form = k.supply(_form(k, _A, _E), edit)
+    enough = k.generalise(_A, k.arithmetic([form, k.instantiate(eigen, _A), level], stays.proposition.body))
+    both = k.iff(k.discharge(stays.proposition, needed), k.discharge(_LEVEL, enough))
+    return k.discharge(KEPT.left, both)
+
+
+def _keeps(k: Kernel, claim: Implication, *, left: bool) -> Proved:
+    """``lambda z^T e = z^T F e = nu z^T e``, so that ``z^T e = 0``; or the same with w."""
+    whole = k.assume(claim.left)
+    edit, own, eigen, different = (k.part(whole, each) for each in claim.left.parts)
+    mixed = (k.instantiate(own, _E), k.instantiate(eigen, _W if left else _Z))
+    flat = k.arithmetic([*mixed, different], _ACROSS if left else _LEVEL)
+    form = k.supply(_form(k, _E, _A) if left else _form(k, _A, _E), edit)
+    found = k.arithmetic([form, k.instantiate(eigen, _A), flat], claim.right.body)
+    return k.discharge(claim.left, k.generalise(_A, found))
+
+
+def proof(k: Kernel) -> Proved:
+    """The forms of the edited matrix at the eigenvectors."""
+    shown = (
+        (_shift(k, SHIFTS[0], left=False), (SHIFTED,)),
+        (_shift(k, SHIFTS[1], left=True), (SHIFTED,)),
+        (_kept(k), (OTHER, _E)),
+        (_keeps(k, KEEPS[0], left=False), (SHIFTED, OTHER, _E)),
+        (_keeps(k, KEEPS[1], left=True), (SHIFTED, OTHER, _E)),
     )
+    return k.conjunction(*(_everywhere(k, found, *letters) for found, letters in shown))
 
 
 def kept_by_the_left_condition() -> Sequence[Any]:
@@ -166,17 +180,15 @@ PM_S2 = register(
         source=Source(LI_ALTAFINI, "section 2.3"),
         title="Shifting one eigenvalue",
         systems=("multihead-map",),
-        text=(
-            r"Let $z^{\top}w = 1$ and $Fw = \lambda_kw$ or $z^{\top}F = \lambda_kz^{\top}$. Then the spectrum of $F + "
-            r"\mu wz^{\top}$ is that of $F$ with one $\lambda_k$ replaced by $\lambda_k + \mu$. Let $\mu \neq 0$. A "
-            r"right eigenvector $x$ stays an eigenvector with its eigenvalue iff $z^{\top}x = 0$. If $z^{\top}F = "
-            r"\lambda_kz^{\top}$, all right eigenvectors for eigenvalues other than $\lambda_k$ are kept, with these; "
-            r"if $Fw = \lambda_kw$, all left ones. So the left condition alone keeps the other right eigenvectors, "
-            r"and both conditions keep the left ones, too."
+        claims=tuple(map(Formula, CLAIMS)),
+        proof=proof,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Under either condition all other eigenvalues stay, with their multiplicities: that is a theorem of Brauer on "
+                r"$\det(\zeta I - G)$, and there is no word for it here.",
+            ),
         ),
-        depends=("PM-S1",),
-        derive=derive,
-        prose_from=("shift", "kept", "the left condition keeps right eigenvectors"),
         printed=Printed(
             text=r"If $w$ and $z$ are the right and left eigenvector of $\lambda_k$, the spectrum is unchanged except "
             r"$\lambda_k \to \lambda_k + \mu$.",

@@ -1,4 +1,8 @@
-"""PM-S3: a one-layer guarantee for steering with real attention.  New here."""
+"""PM-S3: a one-layer guarantee for steering with real attention.  New here.
+
+A layer whose heads are edited along one direction w, ``F_h = G_h + mu w z_h^T``, has the raw step ``y_i = x_i + alpha u_i +
+alpha mu kappa_i w``; where ``alpha |mu kappa_i|`` exceeds ``1 + alpha |u_i|`` the step is near ``+- w``, on the side of its sign.
+"""
 
 from __future__ import annotations
 
@@ -12,89 +16,133 @@ from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.matrices import unsteered_token
 from eigentoken.proofs.properties.steering_checks import steered_layer
-from eigentoken.proofs.steps.reductions import tensor
-from eigentoken.theory.calculus import ALPHA, Assumptions, dot, matrix, vector
+from eigentoken.proofs.steps.equations import RAW, TOKEN, for_every
+from eigentoken.proofs.steps.inner_products import expanded
+from eigentoken.proofs.steps.theorems import EUCLIDEAN
+from eigentoken.theory.calculus import ALPHA, HEAD, Expression, Index, Letter, dot, exponential, factor, vector
+from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Implication, proposition
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Derivation, Inequality
 
-MU = sp.Symbol("mu", real=True)
-
-
-def _moved() -> tuple[Any, Any]:
-    """``x + alpha (U + mu w z^T C) o`` for the concatenated outputs o of the heads."""
-    edit = dot(vector("z"), vector("o"), matrix("C")) * vector("w") * MU
-    return vector("x") + (vector("o").applied(matrix("U")) + edit) * ALPHA, Assumptions()
-
-
-def _claimed() -> Any:
-    height = dot(vector("z"), vector("o"), matrix("C"))
-    return vector("x") + vector("o").applied(matrix("U")) * ALPHA + vector("w") * height * (ALPHA * MU)
+MU, KAPPA = sp.symbols("mu kappa", real=True)
+#: At least the length of the push without the edit.
+LENGTH = sp.Symbol("N", nonnegative=True)
+_A, _B, _W, _U = (VectorLetter(name) for name in "abwu")
+_a, _b, _w, _u, _x = vector("a"), vector("b"), vector("w"), vector("u"), vector("x", TOKEN)
+_OTHER = Index("token", "j")
+_PLAIN, _EDITED = (Letter("G", False, (HEAD,)),), (Letter("F", False, (HEAD,)),)
+_DIRECTION = vector("z", HEAD)
 
 
-def derive() -> Derivation:
-    """The edited step; its parts along and across w; the tangent."""
-    alpha = sp.Symbol("alpha", positive=True)
-    kappa, push, along, across = sp.symbols("kappa u a c", real=True)
-    rest, length = sp.symbols("e l", real=True)
-    reach = 1 + alpha * push
-    pull = alpha * sp.Abs(MU * kappa) * length
-    return Derivation(
-        (
-            tensor(
-                "edited step",
-                "With $\\widetilde U = U + \\mu wz^{\\top}V_{\\rm cat}^{-1}$ for $U$, the concatenated head outputs "
-                "$o_i$, $u_i = Uo_i$ and $\\kappa_i = z^{\\top}V_{\\rm cat}^{-1}o_i$.",
-                _moved,
-                _claimed(),
-                r"y_i = x_i + \alpha u_i + \alpha\mu\kappa_iw",
-            ),
-            Inequality(
-                name="along",
-                says="$x_i + \\alpha u_i$ has norm at most $1 + \\alpha\\lVert u_i\\rVert$ ($u = \\lVert u_i\\rVert$); "
-                "its part $e$ along $w$, of length $l = \\lVert w\\rVert$, is no longer than that, so the part $a = "
-                "\\alpha\\mu\\kappa_il + e$ of $y_i$ along $w/l$ is at least",
-                hypotheses=(
-                    push >= 0,
-                    length > 0,
-                    sp.Abs(rest) <= reach,
-                    sp.Eq(along, alpha * MU * kappa * length + rest),
-                ),
-                conclusion=sp.Abs(along) >= pull - reach,
-                uses=("edited step",),
-            ),
-            Inequality(
-                name="tangent",
-                says="The part $c$ across is at most $1 + \\alpha\\lVert u_i\\rVert$: the tangent of the angle to "
-                "$\\pm w$ is bounded when the denominator is positive.",
-                hypotheses=(
-                    push >= 0,
-                    length > 0,
-                    across >= 0,
-                    across <= reach,
-                    sp.Abs(along) >= pull - reach,
-                    pull > reach,
-                ),
-                conclusion=across / sp.Abs(along) <= reach / (pull - reach),
-                uses=("along",),
-            ),
-            Inequality(
-                name="sign",
-                says="The side of the alignment is the sign of $\\mu\\kappa_i$.",
-                hypotheses=(
-                    push >= 0,
-                    length > 0,
-                    sp.Abs(rest) <= reach,
-                    pull > reach,
-                    sp.Eq(along, alpha * MU * kappa * length + rest),
-                    MU * kappa > 0,
-                ),
-                conclusion=along > 0,
-                uses=("edited step",),
-            ),
-        )
+def _mean() -> Expression:
+    """``m_hi = sum_j a^h_ij x_j``."""
+    exponent = dot(_x, vector("x", _OTHER), (Letter("M", False, (HEAD,)),))
+    weight = exponential(exponent) * factor(row_sum(exponent, _OTHER), -1)
+    return (weight * vector("x", _OTHER)).summed(_OTHER)
+
+
+_FORM = Tensor(dot(_a, _b, _PLAIN)) + MU * Tensor(dot(_a, _w)) * Tensor(dot(_DIRECTION, _b))
+#: ``F_h = G_h + mu w z_h^T`` for every head.
+EDITED = for_every(sp.Eq(Tensor(dot(_a, _b, _EDITED)), _FORM, evaluate=False), HEAD, _A, _B)
+_PUSH, _PULL = dot(_a, _mean(), _PLAIN).summed(HEAD), dot(_DIRECTION, _mean()).summed(HEAD)
+_STEP = Tensor(dot(_a, _x)) + ALPHA * Tensor(_PUSH) + ALPHA * MU * Tensor(_PULL) * Tensor(dot(_a, _w))
+#: ``y_i = x_i + alpha u_i + alpha mu kappa_i w`` with ``u_i = sum_h G_h m_hi`` and ``kappa_i = sum_h z_h^T m_hi``.
+STEP = Implication(EDITED, for_every(sp.Eq(Tensor(dot(_a, RAW)), _STEP, evaluate=False), TOKEN, _A))
+
+_MOVED = Tensor(dot(_a, _x)) + ALPHA * Tensor(dot(_a, _u)) + ALPHA * MU * KAPPA * Tensor(dot(_a, _w))
+_REACH, _STRONG = 1 + ALPHA * LENGTH, ALPHA * sp.Abs(MU * KAPPA)
+GUARDS = Conjunction(
+    (
+        for_every(sp.Eq(Tensor(dot(_a, RAW)), _MOVED, evaluate=False), _A),
+        proposition(sp.Eq(Tensor(dot(_w, _w)), 1, evaluate=False)),
+        proposition(sp.Le(Tensor(dot(_u, _u)), LENGTH**2, evaluate=False)),
+        proposition(sp.Gt(_STRONG, _REACH, evaluate=False)),
     )
+)
+_ALONG, _SIZE = Tensor(dot(_w, RAW)), Tensor(dot(RAW, RAW))
+#: The square of the tangent of the angle to ``+- w``, and the side.
+NEAR = sp.Le((_SIZE - _ALONG**2) * (_STRONG - _REACH) ** 2, _REACH**2 * _ALONG**2, evaluate=False)
+SIDE = sp.Gt(MU * KAPPA * _ALONG, 0, evaluate=False)
+_LETTERS = (_W, _U, MU, KAPPA, LENGTH, TOKEN)
+
+
+def _steered() -> ForAll:
+    found = Implication(GUARDS, Conjunction((proposition(NEAR), proposition(SIDE))))
+    whole = for_every(found, *_LETTERS)
+    if not isinstance(whole, ForAll):
+        raise TypeError("it is said for every vector")
+    return whole
+
+
+STEERED = _steered()
+
+
+def _step(k: Kernel) -> Proved:
+    """The edit at the mean of each head, summed over the heads."""
+    edit = k.instantiate(k.assume(EDITED), HEAD)
+    mean = _mean()
+    here = k.instantiate(k.instantiate(edit, _A), mean)
+    along = dot(_DIRECTION, mean) * dot(_a, _w)
+    whole = dot(_a, mean, _PLAIN) + along * MU
+    parts = (
+        k.product(dot(_DIRECTION, mean), dot(_a, _w)),
+        k.scaling(along, MU),
+        k.total(dot(_a, mean, _PLAIN), along * MU),
+    )
+    one_head = k.arithmetic([here, *parts], sp.Eq(Tensor(dot(_a, mean, _EDITED)), Tensor(whole), evaluate=False))
+    summed = k.summed(k.generalise(HEAD, one_head))
+    known = [
+        summed,
+        expanded(k, whole.summed(HEAD), (1, _PUSH), (MU, _PULL, dot(_a, _w))),
+        expanded(k, dot(_a, RAW), (1, dot(_a, _x)), (ALPHA, dot(_a, mean, _EDITED).summed(HEAD))),
+    ]
+    found = k.arithmetic(known, STEP.right.body.body)
+    return k.discharge(EDITED, k.generalise(TOKEN, k.generalise(_A, found)))
+
+
+def _sizes(k: Kernel) -> Proved:
+    """``w^T y = e + alpha mu kappa`` and ``|y|^2 - (w^T y)^2 = |x + alpha u|^2 - e^2``, ``e = w^T (x + alpha u)``."""
+    moved, unit, small, _ = (k.part(k.assume(GUARDS), each) for each in GUARDS.parts)
+    base = _x + _u * ALPHA
+    along = k.instantiate(moved, _w)
+    known = [
+        *(k.instantiate(moved, each) for each in (RAW, _x, _u)),
+        *(along, unit),
+        expanded(k, dot(base, base), (1,), (2 * ALPHA, dot(_x, _u)), (ALPHA**2, dot(_u, _u))),
+        expanded(k, dot(_w, base), (1, dot(_w, _x)), (ALPHA, dot(_w, _u))),
+        expanded(k, dot(_x, _x), (1,)),
+    ]
+    pull, height = ALPHA * MU * KAPPA, Tensor(dot(_w, base))
+    across = k.arithmetic(known, sp.Eq(_SIZE - _ALONG**2, Tensor(dot(base, base)) - height**2, evaluate=False))
+    level = k.arithmetic([along, unit, known[6]], sp.Eq(_ALONG, height + pull, evaluate=False))
+    bounds = [
+        k.textbook(EUCLIDEAN, y=_w, z=base),
+        k.textbook(EUCLIDEAN, y=_x, z=_u),
+        *(unit, small, known[5], known[7]),
+    ]
+    below = k.arithmetic(bounds, sp.And(sp.Le(Tensor(dot(base, base)), _REACH**2), sp.Abs(height) <= _REACH))
+    return k.conjunction(across, level, below)
+
+
+def proof(k: Kernel) -> Proved:
+    """The step of the edited layer; its parts along and across w."""
+    sizes, strong = _sizes(k), k.part(k.assume(GUARDS), GUARDS.parts[3])
+    found = k.arithmetic([sizes, strong, k.square(_x + _u * ALPHA)], sp.And(SIDE, NEAR))
+    found = k.conjunction(k.arithmetic([found], NEAR), k.arithmetic([found], SIDE))
+    found = k.discharge(GUARDS, found)
+    for letter in reversed(_LETTERS):
+        found = k.generalise(letter, found)
+    step = _step(k)
+    for each in (MU, _W, VectorLetter("z"), matrix("G")):
+        step = k.generalise(each, step)
+    return k.conjunction(step, found)
 
 
 def short_direction() -> tuple[Any, Any]:
@@ -118,18 +166,8 @@ PM_S3 = register(
         source=Source(HERE, "sharpens Li-Altafini, section 2.3"),
         title="A one-layer guarantee for steering",
         systems=("multihead-map",),
-        text=(
-            r"Let $V_{\rm cat} = [V_1; \dots; V_H]$ be square and invertible, and let the layer have $\widetilde U = U "
-            r"+ \mu wz^{\top}V_{\rm cat}^{-1}$ for $U$, $\lVert w\rVert = 1$ (PM-S1). Let $o_i = [V_1\bar x_i^{a,1}; "
-            r"\dots; V_H\bar x_i^{a,H}]$, $u_i = Uo_i$, $\kappa_i = z^{\top}V_{\rm cat}^{-1}o_i$. Then $y_i = x_i + "
-            r"\alpha u_i + \alpha\mu\kappa_iw$ and $\tan\angle(x_i^+, \pm w) \leq \frac{1 + \alpha\lVert "
-            r"u_i\rVert}{\alpha|\mu\kappa_i| - 1 - \alpha\lVert u_i\rVert}$ when the denominator is positive; for a "
-            r"$w$ of another length read $|\mu\kappa_i|\,\lVert w\rVert$. The sign of the alignment is then that of "
-            r"$\mu\kappa_i$. A token with $\kappa_i = 0$ is not moved by the edit, however large $\mu$ is."
-        ),
-        depends=("PM-S1",),
-        derive=derive,
-        prose_from=("tangent", "sign"),
+        claims=(Formula(for_every(STEP, matrix("G"), VectorLetter("z"), _W, MU)), Formula(STEERED)),
+        proof=proof,
         property_tests=(OnInstances(steered_layer),),
         vectors=(
             Vector("a short w: the tangent and the bound for a unit w", short_direction, decimals("10/3", "1/2")),

@@ -9,13 +9,21 @@ import sympy as sp
 
 from eigentoken.proofs.power_method.pm_r03_oja_convergence import PM_R3
 from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED, STABLE_MINIMA
-from eigentoken.proofs.steps.saddle_theorems import FAMILY, RAYLEIGH_SECOND, SELF_ADJOINT, STRICT_SADDLES
+from eigentoken.proofs.steps.perturbation_theorems import INVARIANT_LINE
+from eigentoken.proofs.steps.saddle_theorems import (
+    FAMILY,
+    RAYLEIGH_SECOND,
+    SELF_ADJOINT,
+    STRICT_SADDLES,
+    TWO_EIGENVECTORS,
+)
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, one, vector
 from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
 
@@ -79,7 +87,14 @@ def _uses(name: str, theorem: Textbook) -> Proved:
 
 @pytest.mark.parametrize(
     ("name", "theorem"),
-    [("PM-CX1", STABLE_MINIMA), ("PM-T2", STRICT_SADDLES), ("PM-L6", SELF_ADJOINT), ("PM-CX1", RAYLEIGH_SECOND)],
+    [
+        ("PM-CX1", STABLE_MINIMA),
+        ("PM-T2", STRICT_SADDLES),
+        ("PM-L6", SELF_ADJOINT),
+        ("PM-L6", TWO_EIGENVECTORS),
+        ("PM-CX1", RAYLEIGH_SECOND),
+        ("PM-S1", INVARIANT_LINE),
+    ],
     ids=lambda each: getattr(each, "key", each),
 )
 def test_each_hypothesis_is_needed(name: str, theorem: Textbook) -> None:
@@ -131,3 +146,11 @@ def test_the_fixed_point_has_a_letter_of_its_own(letter: str) -> None:
     v = dot(vector("x", I), vector("x", I)).summed(I)
     with pytest.raises(Refused, match=r"taken|defined"):
         STABLE_MINIMA.of(v=v, c=C, C=C, rho=C, state=VectorLetter(letter))
+
+
+@pytest.mark.parametrize("letter", ["a", "e"])
+def test_the_direction_of_an_invariant_line_is_no_letter_of_the_theorem(letter: str) -> None:
+    with pytest.raises(Refused, match="no letter of the theorem"):
+        INVARIANT_LINE.of(A=matrix("G"), w=VectorLetter(letter), below=C, beside=C, gap=C)
+    with pytest.raises(Refused, match="the bounds are numbers"):
+        INVARIANT_LINE.of(A=matrix("G"), w=VectorLetter("w"), below=Tensor(SPEED), beside=C, gap=C)

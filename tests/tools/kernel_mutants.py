@@ -120,7 +120,7 @@ STILL_TRUE |= {
 #: Statements about matrices alone, whatever moves by them.
 STILL_TRUE |= {
     f"{statement}: for {system}": "it is about matrices alone"
-    for statement in ("PH-T5", "PH-T8", "PH-T9")
+    for statement in ("PH-T5", "PH-T8", "PH-T9", "PM-S1", "PM-S2")
     for system in SYSTEMS
 }
 

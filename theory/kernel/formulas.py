@@ -147,7 +147,8 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
         scale = sp.Mul(*(each for each in side.args if not isinstance(each, Tensor)))
         text = _vector_latex(quantities[0], name) if len(quantities) == 1 and not scale.has(Tensor) else ""
         wide = len(quantities[0].key) > 1 if quantities else False
-        return text and rf"{scalar_latex(scale)} " + (rf"\left({text}\right)" if wide else text)
+        number = rf"\left({scalar_latex(scale)}\right)" if isinstance(scale, sp.Add) else scalar_latex(scale)
+        return text and f"{number} " + (rf"\left({text}\right)" if wide else text)
     if not isinstance(side, Tensor) or side.time is not None or getattr(side, "along", "") == name:
         return ""
     terms: dict[Monomial, sp.Expr] = {}
