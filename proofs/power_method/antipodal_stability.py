@@ -245,7 +245,7 @@ def antipodal_stability(k: Kernel) -> Proved:
     """A proof of :data:`STABLE`."""
     state, short = VectorLetter(STATE), k.given(alpha * _NORM < 1)
     rho = (1 - alpha * _NORM) ** 2
-    objects = {"v": _W, "c": LEAST, "C": MOST, "rho": rho, "state": PLACE}
+    objects = {"v": _W, "c": LEAST, "C": MOST, "rho": rho, "a": PLACE}
     apart = k.modus_ponens(apart_from_zero(k, one() / TOKENS), short)
     wanted = STABLE_MINIMA.of(**objects)[0][-1]
     found = k.textbook(

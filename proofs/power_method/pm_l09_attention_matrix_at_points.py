@@ -1,4 +1,4 @@
-"""PM-L9: the attention matrix at consensus and at bipartite points, its eigenvalues and its rank.
+"""PM-L9: the attention matrix at consensus and at bipartite points, its weights and its rank.
 
 Reference: Li-Altafini, Lemma 9, eq. (13) (rank 2 needs s != 0; the rank of m-clusterings is false in general).
 """
@@ -11,120 +11,57 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
-from eigentoken.proofs.power_method.bipartite import written_determinant, written_trace
-from eigentoken.proofs.power_method.symbols import (
-    B1,
-    B2,
-    Z1,
-    Z2,
-    E,
-    S,
-    T,
-    V,
-    any_score,
-    b1,
-    b2,
-    bbar,
-    k,
-    n,
-    p,
-    q,
-    score,
-)
+from eigentoken.proofs.power_method.pm_e08_attention_map import OTHER, attention_weight
+from eigentoken.proofs.power_method.pm_l12_jacobian_at_bipartite import LINE, ON_THE_LINE, WEIGHTS, sigma
+from eigentoken.proofs.power_method.symbols import V, k, n, score
 from eigentoken.proofs.properties.exact_points import instance
-from eigentoken.proofs.steps.reductions import grouped
-from eigentoken.theory.language.claims import AttentionRank, When
+from eigentoken.proofs.steps.equations import TOKEN, Z, at_every_token, for_every
+from eigentoken.theory.calculus import dot, one, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.claims import AttentionRank, Iff
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.verdicts import Verdict, all_of, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
+
+_Z, _V = vector(Z.name), vector(LINE.name)
+#: All tokens at one vector.
+_TOGETHER = for_every(sp.Eq(Tensor(dot(_Z, vector("x", TOKEN))), Tensor(dot(_Z, _V)), evaluate=False), TOKEN, Z)
+#: Every weight is ``1/n``; and on a line the weights depend on M through ``s = v^T M v`` alone.
+_UNIFORM = for_every(sp.Eq(Tensor(attention_weight()), 1 / n, evaluate=False), TOKEN, OTHER)
+EQUAL = ForAll(LINE, TRUE, Implication(_TOGETHER, _UNIFORM))
+ON_A_LINE = ForAll(LINE, TRUE, Implication(ON_THE_LINE, WEIGHTS))
+_SCORED = Relation(sp.Ne(score(k), 0))
+_BIPARTITE = BipartiteAt(V, k)
+CLAIMS = (
+    Formula(EQUAL),
+    AttentionRank(ConsensusAt(V, k), 1),
+    Formula(ON_A_LINE),
+    Iff(AttentionRank(_BIPARTITE, 2), _SCORED),
+    Iff(AttentionRank(_BIPARTITE, 1), Relation(sp.Eq(score(k), 0))),
+)
 
 
-def _weights(groups: list[Any], first: Any) -> Any:
-    def run() -> list[Any]:
-        from eigentoken.proofs.steps.token_groups import attention_groups
-
-        return [entry for row in attention_groups(any_score(2, first), groups) for entry in row]
-
-    return run
-
-
-def derive() -> Derivation:
-    """The weights from the definition of attention; their eigenvalues in s and t; the sign of the second one."""
-    rows = sp.Matrix([[(1 + b1) / 2, (1 - b1) / 2], [(1 - b2) / 2, (1 + b2) / 2]])
-    named = {E: sp.exp(S), p: q * sp.exp(2 * T)}
-    size = sp.Symbol("E", positive=True)
-    return Derivation(
-        (
-            grouped(
-                "consensus",
-                "All tokens equal: whatever the scores, a token pays the total attention 1 to the $n$ tokens, $1/n$ to "
-                "each.",
-                _weights([(1, (1, 0)), (n - 1, (1, 0))], S),
-                (1 / n, (n - 1) / n, 1 / n, (n - 1) / n),
-                r"a_{ij} = <1>",
-            ),
-            grouped(
-                "bipartite",
-                "With $E = e^s$, $s = v_k^{\\top} M v_k$: the attention of a token at $v_k$ to the $p$ tokens there "
-                "and to the $q$ tokens at $-v_k$, and of a token at $-v_k$ to both groups.",
-                _weights([(p, (1, 0)), (q, (-1, 0))], sp.log(E)),
-                (p * E / Z1, q / E / Z1, p / E / Z2, q * E / Z2),
-                r"<1>, \quad <2>; \qquad <3>, \quad <4>",
-                establishes=("the attention matrix at a bipartite point",),
-            ),
-            Identity(
-                name="height of the first side",
-                says="The difference of the two weights of the first side, with $t = \\frac12\\ln(p/q)$.",
-                left=B1.subs(named),
-                right=sp.tanh(S + T),
-                uses=("bipartite",),
-            ),
-            Identity(
-                name="height of the second side",
-                says="Likewise for the second side.",
-                left=B2.subs(named),
-                right=sp.tanh(S - T),
-                uses=("bipartite",),
-            ),
-            Identity(
-                name="trace",
-                says="The quotient matrix $\\big(\\begin{smallmatrix}(1+b_1)/2 & (1-b_1)/2 \\\\ (1-b_2)/2 & "
-                "(1+b_2)/2\\end{smallmatrix}\\big)$ has the eigenvalues $1$ and $\\bar b = (b_1+b_2)/2$: this is the "
-                "trace.",
-                left=written_trace(rows),
-                right=1 + bbar,
-            ),
-            Identity(
-                name="determinant",
-                says="This is the determinant. All other eigenvalues of $A$ are 0: zero-sum vectors of a side are in "
-                "its kernel.",
-                left=written_determinant(rows),
-                right=bbar,
-            ),
-            Identity(
-                name="second eigenvalue",
-                says="In $s$ and $t$.",
-                left=(sp.tanh(S + T) + sp.tanh(S - T)) / 2,
-                right=sp.sinh(2 * S) / (2 * sp.cosh(S + T) * sp.cosh(S - T)),
-                uses=("height of the first side", "height of the second side"),
-            ),
-            Inequality(
-                name="rank",
-                says="It is zero exactly for $s = 0$ ($E = 1$): the rank is 2 iff $s \\neq 0$, and 1 for $s = 0$.",
-                hypotheses=(sp.Eq((p * size**2 - q) / (p * size**2 + q) + (q * size**2 - p) / (q * size**2 + p), 0),),
-                conclusion=sp.Eq(size, 1),
-                uses=("trace", "determinant"),
-            ),
-            Inequality(
-                name="rank, converse",
-                says="And for $E = 1$ it is zero.",
-                hypotheses=(sp.Eq(size, 1),),
-                conclusion=sp.Eq((p * size**2 - q) / (p * size**2 + q) + (q * size**2 - p) / (q * size**2 + p), 0),
-            ),
-        )
+def proof(kernel: Kernel) -> Proved:
+    """Equals for equals in the weights; the rank of the matrix of the groups."""
+    together, line = kernel.assume(_TOGETHER), kernel.assume(ON_THE_LINE)
+    member = kernel.congruent(attention_weight(), "x", _V, TOKEN, together)
+    even = kernel.arithmetic([member, kernel.factors(one() / n)], _UNIFORM.body.body)
+    weights = kernel.congruent(attention_weight(), "x", sigma(TOKEN) * _V, TOKEN, line)
+    shown = kernel.arithmetic([weights], WEIGHTS.body.body)
+    ranks = kernel.attention_rank(_BIPARTITE)
+    two, one_ = (kernel.part(ranks, each) for each in ranks.proposition.parts)
+    return kernel.conjunction(
+        kernel.generalise(LINE, kernel.discharge(_TOGETHER, at_every_token(kernel, even, TOKEN, OTHER))),
+        kernel.attention_rank(ConsensusAt(V, k)),
+        kernel.generalise(LINE, kernel.discharge(ON_THE_LINE, at_every_token(kernel, shown, TOKEN, OTHER))),
+        kernel.restated(two, CLAIMS[3]),
+        kernel.restated(one_, CLAIMS[4]),
     )
 
 
@@ -237,22 +174,9 @@ PM_L9 = register(
         title="The attention matrix at consensus and at bipartite points",
         systems=("attention-map",),
         conditions=(Symmetric(V),),
-        claims=(
-            AttentionRank(ConsensusAt(V, k), 1),
-            When(Relation(sp.Ne(score(k), 0)), AttentionRank(BipartiteAt(V, k), 2)),
-        ),
-        text=(
-            r"At consensus $A = \frac1n \mathbf 1\mathbf 1^{\top}$. At a bipartite point, with $s = v_k^{\top}Mv_k$, "
-            r"$t = \frac12\ln(p/q)$, the weights are $\frac{e^{s}}{Z_1}, \frac{e^{-s}}{Z_1}$ ($Z_1 = pe^s + qe^{-s}$) "
-            r"for the first side and $\frac{e^{-s}}{Z_2}, \frac{e^{s}}{Z_2}$ ($Z_2 = qe^s + pe^{-s}$) for the second; "
-            r"the total weights are $\frac{1 \pm b_1}{2}$ and $\frac{1 \mp b_2}{2}$ with $b_1 = \tanh(s+t)$, $b_2 = "
-            r"\tanh(s-t)$. The nonzero eigenvalues of $A$ are $1$ and $\bar b = \frac{\sinh "
-            r"2s}{2\cosh(s+t)\cosh(s-t)}$: the rank is 2 iff $s \neq 0$. At an $m$-clustering with directions $\xi_a$ "
-            r"the rank is that of $(e^{\xi_a^{\top}M\xi_b})_{a,b \leq m}$, generically $m$ but not always."
-        ),
-        derive=derive,
-        claims_from=(("consensus",), ("rank", "rank, converse")),
-        prose_from=("second eigenvalue",),
+        claims=CLAIMS,
+        depends=("PM-L12",),
+        proof=proof,
         printed=Printed(
             text=r"The rank of $A$ is 1 at consensus, 2 at bipartite consensus, and $m$ at an $m$-clustering "
             r"equilibrium.",

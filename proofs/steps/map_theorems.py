@@ -104,23 +104,21 @@ def at(name: str) -> Proposition:
 RADIUS = sp.Symbol("rho_0", positive=True)
 
 
-def _stable_minima(
-    v: Expression, c: sp.Expr, C: sp.Expr, rho: sp.Expr, state: VectorLetter
-) -> tuple[tuple[Any, ...], Any]:
+def _stable_minima(v: Expression, c: sp.Expr, C: sp.Expr, rho: sp.Expr, a: VectorLetter) -> tuple[tuple[Any, ...], Any]:
     _check(v, c, C, rho)
-    if state in (_X, DIRECTIONS, VectorLetter("z")) or is_defined(state.name):
-        raise Refused(f"{state.name} is taken: choose another letter for the fixed point")
-    own = vector(state.name, _I)
+    if a in (_X, DIRECTIONS, VectorLetter("z")) or is_defined(a.name):
+        raise Refused(f"{a.name} is taken: choose another letter for the fixed point")
+    own = vector(a.name, _I)
     unit = ForAll(_I, TRUE, proposition(sp.Eq(Tensor(dot(own, own)), 1, evaluate=False)))
-    there = substitute(v, {STATE: lambda *indices: vector(state.name, *indices)})
-    least = Implication(near(state.name, RADIUS), proposition(sp.Ge(Tensor(v), Tensor(there), evaluate=False)))
+    there = substitute(v, {STATE: lambda *indices: vector(a.name, *indices)})
+    least = Implication(near(a.name, RADIUS), proposition(sp.Ge(Tensor(v), Tensor(there), evaluate=False)))
     hypotheses = (
         *_descends(v, c, C, rho),
         unit,
-        _at_every_state(Implication(at(state.name), RESTS)),
+        _at_every_state(Implication(at(a.name), RESTS)),
         Exists(RADIUS, TRUE, _at_every_state(least)),
     )
-    return hypotheses, stays_near(state.name)
+    return hypotheses, stays_near(a.name)
 
 
 #: As for :data:`DESCENT`; a fixed point at which the function has a local minimum, strict or not, is Lyapunov stable.  (The steps
@@ -128,7 +126,7 @@ def _stable_minima(
 STABLE_MINIMA = Textbook(
     key="stable-minima",
     name="stability of the minima of an analytic function under descent",
-    letters={"v": Expression, "c": sp.Expr, "C": sp.Expr, "rho": sp.Expr, "state": VectorLetter},
+    letters={"v": Expression, "c": sp.Expr, "C": sp.Expr, "rho": sp.Expr, "a": VectorLetter},
     says=_stable_minima,
     reference="Absil, Mahony, Andrews, Convergence of the iterates of descent methods for analytic cost functions, SIAM J. "
     "Optim. 16 (2005), on the stability of minima, with the erratum on the authors' page, in analytic charts",

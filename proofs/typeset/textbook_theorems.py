@@ -20,7 +20,7 @@ from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.propositions import TRUE, ForAll, Proposition, proposition
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Tensor
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.terms import matrix
 
 __all__ = ["all_theorems", "hypotheses_and_conclusion", "theorem_page"]
@@ -51,6 +51,8 @@ def _stand_ins(letter: str, kind: type) -> Iterator[Any]:
         yield ForAll(Index("token", "q"), TRUE, proposition(sp.Gt(Tensor(height), 0)))
     elif issubclass(kind, Index):
         yield Index("token", letter)
+    elif issubclass(kind, VectorLetter):
+        yield VectorLetter(letter)
     elif issubclass(kind, sp.Basic):
         yield sp.Symbol(letter, real=True)
 

@@ -24,6 +24,7 @@ BELIEVED = {
     "spectrum": "the linearization engine, which derives the spectrum for symbolic n and d from the equation of the system",
     "equilibrium": "the linearization engine, which derives where the system rests",
     "antipodal_rest": "the calculus, which shows that a state of two opposite halves rests",
+    "attention_rank": "the attention matrix of tokens in groups has the rank of the matrix of the groups' exponentials",
     "two_cycle": "the linearization engine, which derives the heights of a map",
     "reduction": "the normal form of the calculus, for symbolic n and d",
     "increment": "the derivative (or the increment) of a quantity, from the equation of the system",

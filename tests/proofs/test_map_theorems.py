@@ -145,7 +145,7 @@ def test_a_self_adjoint_map_is_linear(what: str) -> None:
 def test_the_fixed_point_has_a_letter_of_its_own(letter: str) -> None:
     v = dot(vector("x", I), vector("x", I)).summed(I)
     with pytest.raises(Refused, match=r"taken|defined"):
-        STABLE_MINIMA.of(v=v, c=C, C=C, rho=C, state=VectorLetter(letter))
+        STABLE_MINIMA.of(v=v, c=C, C=C, rho=C, a=VectorLetter(letter))
 
 
 @pytest.mark.parametrize("letter", ["a", "e"])

@@ -8,10 +8,11 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import TOKENS, Index, dot, vector
-from eigentoken.theory.kernel import logic, multipliers, structure
+from eigentoken.theory.kernel import logic, multipliers, spectra, structure
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
+    Equivalence,
     Exists,
     ForAll,
     Implication,
@@ -20,9 +21,9 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
-from eigentoken.theory.language.claims import Unstable
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.claims import AttentionRank, Unstable
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt
+from eigentoken.theory.language.terms import ScoreAtEigenvector, matrix
 from eigentoken.theory.systems.catalogue import system
 
 i, j = Index("token", "i"), Index("token", "j")
@@ -50,12 +51,37 @@ def _factor(above: Any) -> Exists:
     return Exists(said.letter, proposition(above), said.body)
 
 
+V, k = matrix("V"), sp.Symbol("k", integer=True, positive=True)
+_SCORE = ScoreAtEigenvector(matrix("M"), V, k)
+_MINOR = sp.exp(2 * _SCORE) - sp.exp(-2 * _SCORE)
+
+
+def rank(place: Any, about: str = "attention-map") -> Proved:
+    return spectra.attention_rank(place, system(about))
+
+
+def _split_ranks() -> Conjunction:
+    place = BipartiteAt(V, k)
+    two = Equivalence(proposition(AttentionRank(place, 2)), proposition(sp.Ne(_MINOR, 0)))
+    return Conjunction((two, Equivalence(proposition(AttentionRank(place, 1)), proposition(sp.Eq(_MINOR, 0)))))
+
+
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
+    "attention_rank": (lambda: rank(BipartiteAt(V, k)), _split_ranks()),
     "pair": (lambda: structure.pair(logic.assume(TWO), "a"), _sum_of_two("a")),
     "unstable": (lambda: multipliers.unstable(AntipodalAt("w"), stretched()), proposition(Unstable(AntipodalAt("w")))),
 }
 
 REFUSES: dict[str, dict[str, tuple[Callable[[], object], str]]] = {
+    "attention_rank": {
+        "no scores": (lambda: rank(ConsensusAt(V, k), "oja-map"), "no attention matrix"),
+        "several heads": (lambda: rank(ConsensusAt(matrix("F"), k), "multihead-map"), "no attention matrix"),
+        "a mask": (lambda: rank(ConsensusAt(V, k), "causal-flow"), "no attention matrix"),
+        "an ellipsoid": (lambda: rank(ConsensusAt(matrix("U"), k), "ellipsoid-map"), "no attention matrix"),
+        "another matrix": (lambda: rank(ConsensusAt(matrix("M"), k)), "value matrix"),
+        "any direction": (lambda: rank(AntipodalAt("w")), "value matrix"),
+        "the eigenvector 0": (lambda: rank(ConsensusAt(V, 0)), "not known to be of the sort"),
+    },
     "pair": {
         "three tokens": (lambda: structure.pair(logic.assume(sp.Eq(TOKENS, 3))), "two tokens"),
         "at least two tokens": (lambda: structure.pair(logic.assume(sp.Ge(TOKENS, 2))), "two tokens"),

@@ -57,6 +57,7 @@ STILL_TRUE: dict[str, str] = {
     "PM-L8: without Nonsingular(term=V)": "whether a point is fixed is a question of heights alone",
     "PM-L8: without SimpleTop(term=V)": "the same",
     "PM-L8: without Eigenvalue(V, 1) > 0": "the same",
+    "PM-L9: for attention-flow": "the flow has the same weights",
     "PM-L11: without n >= 2": "as in PM-L4",
     "PM-L11: for oja-map": "the Oja map is the attention map with the scores 0",
     "PM-L13: for oja-map": "the same",

@@ -221,6 +221,9 @@ class Kernel:
             return spectra.antipodal_rest(place, self._system())
         return spectra.equilibrium(place, self._system())
 
+    def attention_rank(self, place: Place) -> Proved:
+        return spectra.attention_rank(place, self._system())
+
     def two_cycle(self, place: Place) -> Proved:
         return spectra.two_cycle(place, self._system())
 

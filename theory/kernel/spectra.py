@@ -25,7 +25,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
-from eigentoken.theory.language.claims import Equilibrium, SpectrumIs, TwoCycle
+from eigentoken.theory.language.claims import AttentionRank, Equilibrium, SpectrumIs, TwoCycle
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, Place
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, d, ell, k, matrix
@@ -42,6 +42,7 @@ from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = [
     "antipodal_rest",
+    "attention_rank",
     "changes",
     "classes_of",
     "engine",
@@ -113,6 +114,27 @@ def two_cycle(place: Place, system: System) -> Proved:
         raise Refused("a flow has no 2-cycles")
     said = Equivalence(Atom(TwoCycle(place)), Conjunction(heights(found, table, sp.Lt)))
     return prove(said, "two_cycle", (), system, _there(place), detail=found)
+
+
+def attention_rank(place: Place, system: System) -> Proved:
+    """The rank of the attention matrix where the tokens are at ``v_k``, or at ``v_k`` and ``-v_k`` (one at each, at least).
+
+    Equal tokens have equal rows and columns, and a row is ``exp(x_i^T M x_j)`` over its positive sum: the rank is that of the
+    matrix ``exp(sigma_a sigma_b s)`` of the groups, ``s = v_k^T M v_k``.
+    """
+    plain = system.space is Space.SPHERE and system.mask == "full" and system.standard
+    if not plain or system.metric or system.multihead or system.rotary or system.score is None:
+        raise Refused(f"{system.name} has no attention matrix of one head with scores on the sphere, or it is masked")
+    if not isinstance(place, ConsensusAt | BipartiteAt) or place.term != matrix(system.value or ""):
+        raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
+    check_sort(k, place.index)
+    said: Proposition = Atom(AttentionRank(place, 1))
+    if isinstance(place, BipartiteAt):
+        score = ScoreAtEigenvector(matrix(system.score), place.term, place.index)
+        minor = sp.exp(2 * score) - sp.exp(-2 * score)  # of the 2 x 2 matrix: its entries are not zero
+        two = Equivalence(Atom(AttentionRank(place, 2)), proposition(sp.Ne(minor, 0)))
+        said = Conjunction((two, Equivalence(said, proposition(sp.Eq(minor, 0)))))
+    return prove(said, "attention_rank", (), system, _there(place))
 
 
 def engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
