@@ -63,14 +63,14 @@ def shows_its_signs(step: Inequality) -> bool:
 
 
 def test_every_declared_sign_stands_before_the_formula() -> None:
-    assert len(inequalities()) > 200
+    assert len(inequalities()) > 150
     assert [key for key, step in inequalities().items() if not shows_its_signs(step)] == []
 
 
 def test_every_inequality_is_true_as_printed() -> None:
     """With real symbols only, what is printed before the arrow proves what is printed after it."""
     signed = {key: step for key, step in inequalities().items() if step.assumptions()}
-    assert len(signed) > 100
+    assert len(signed) > 50
     wrong = [
         key
         for key, step in signed.items()
