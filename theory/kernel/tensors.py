@@ -77,9 +77,11 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
     is_real = True
     is_commutative = True
-    __slots__ = ("key", "time")
+    __slots__ = ("_number", "_text", "key", "time")
     key: tuple[tuple[Monomial, sp.Expr], ...]
     time: sp.Expr | None
+    _number: int
+    _text: str
 
     def __new__(cls, expression: Expression, time: Any = None) -> Tensor:
         if expression.is_vector:
@@ -105,11 +107,26 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return type(self) is type(other) and (self.key, self.time) == (other.key, other.time)
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self.key, self.time))
+        """Of the key, which is long: found once."""
+        try:
+            return self._number
+        except AttributeError:
+            self._number = hash(self._identity())
+        return self._number
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (type(self).__name__, self.key, self.time)
 
     def _hashable_content(self) -> tuple[str, str]:
         """By this sympy orders sums and products; what is equal to what is said by the key."""
         return (type(self).__name__, str(self))
+
+    def __str__(self) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            self._text = super().__str__()
+        return self._text
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (self.expression, self.time)
@@ -241,8 +258,10 @@ class Slope(Rate):
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and (self.key, self.along) == (other.key, other.along)
 
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, self.key, self.along))
+    __hash__ = Rate.__hash__
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (type(self).__name__, self.key, self.along)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (self.expression, self.along)
