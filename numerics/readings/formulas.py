@@ -21,6 +21,7 @@ import torch
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan
+from eigentoken.numerics.readings.exact_runs import ROUNDING, ExactRuns
 from eigentoken.numerics.readings.quantities import Places, Quantities, heads_of
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
@@ -44,13 +45,10 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.tensors import STATE, Opposite, Rate, Slope, Tensor, VectorLetter, bases_of
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED, Reading
 from eigentoken.theory.language.verdicts import Verdict, undecided
-from eigentoken.theory.systems.algebra import LoopAlgebra
-from eigentoken.theory.systems.system import System, Time
+from eigentoken.theory.systems.system import Time
 
 __all__ = ["observed_formula"]
 
-#: Differences of this size, relative to the sides, are rounding.
-ROUNDING = 1e-9
 #: The violation of what is true because its guard fails.
 VACUOUS = -math.inf
 #: So many values are drawn for a letter until its guard holds; so many numbers are kept.
@@ -219,15 +217,11 @@ class _Seen:
 
     def _exact(self, claim: VelocityIs | UnboundedFrom | VanishesFrom) -> torch.Tensor:
         """What an exact instance is seen to do, for each value of its letters that was drawn."""
-        if not self.numbers:
-            return torch.tensor(_violation_of(self.batch.system, claim, {}), dtype=torch.float64).expand(
-                self.batch.count
-            )
-        values = [torch.as_tensor(each, dtype=torch.float64) for each in map(_as_float, self.numbers.values())]
-        shape = torch.broadcast_shapes((self.batch.count,), *(each.shape for each in values))
-        lanes = zip(*(each.expand(shape).flatten().tolist() for each in values), strict=True)
-        found = [_violation_of(self.batch.system, claim, dict(zip(self.numbers, lane, strict=True))) for lane in lanes]
-        return torch.tensor(found, dtype=torch.float64).reshape(shape)
+        drawn = {letter: torch.as_tensor(_as_float(each)) for letter, each in self.numbers.items()}
+        shape = torch.broadcast_shapes((self.batch.count,), *(each.shape for each in drawn.values()))
+        lanes = {letter: each.to(torch.float64).expand(shape).flatten() for letter, each in drawn.items()}
+        count = math.prod(shape) if lanes else 1
+        return ExactRuns(self.batch.system, claim, lanes, count).violation().expand(math.prod(shape)).reshape(shape)
 
     def _quotient(self, said: ForAll) -> list[_Seen]:
         """A matrix A with ``A B = W``: where B is invertible there is one, ``W B^{-1}``; nothing is drawn."""
@@ -407,60 +401,6 @@ def seen_equivalence(said: Equivalence, seen: _Seen) -> torch.Tensor:
 @SEEN.register(ForAll)
 def seen_every(said: ForAll, seen: _Seen) -> torch.Tensor:
     return seen.of_every(said)
-
-
-@lru_cache(maxsize=200)
-def _compiled(rows: Any, letters: tuple[sp.Symbol, ...]) -> Any:
-    """Exact entries as a function of their letters, in floats."""
-    return sp.lambdify(letters, rows, modules="math")
-
-
-def _violation_of(
-    about: System, claim: VelocityIs | UnboundedFrom | VanishesFrom, values: Mapping[sp.Symbol, float]
-) -> float:
-    try:
-        return _Run(about, claim, values).violation()
-    except OverflowError:  # the exponential of a score that was drawn too large
-        return math.nan
-
-
-@dataclass(frozen=True)
-class _Run:
-    """An exact instance in floats, with a value for each letter."""
-
-    system: System
-    claim: VelocityIs | UnboundedFrom | VanishesFrom
-    values: Mapping[sp.Symbol, float]
-
-    def violation(self) -> float:
-        if isinstance(self.claim, VelocityIs):
-            pairs = self.pairs(1.0, self.claim.velocity)
-            return max(abs(a - b) - ROUNDING * (1 + abs(a) + abs(b)) for a, b in pairs)
-        return self.end(isinstance(self.claim, UnboundedFrom))
-
-    def floats(self, rows: Any) -> tuple[tuple[float, ...], ...]:
-        entries = _compiled(rows, tuple(self.values))(*self.values.values())
-        return tuple(tuple(map(float, row)) for row in entries)
-
-    def pairs(self, size: float, other: Any = None) -> list[tuple[float, float]]:
-        """The entries of the velocity at the tokens times a number, each with that of another list (the tokens)."""
-        weights = {name.name: self.floats(value) for name, value in self.claim.weights}
-        tokens = tuple(tuple(size * entry for entry in row) for row in self.floats(self.claim.tokens))
-        found = self.system.advance(LoopAlgebra(math.exp, math.sqrt, 1.0), weights, tokens)
-        against = tokens if other is None else self.floats(other)
-        return [pair for one in zip(found, against, strict=True) for pair in zip(*one, strict=True)]
-
-    def end(self, away: bool) -> float:
-        """Along a ray: outward from the tokens on, or inward up to them; of other starts nothing is seen."""
-        speeds = []
-        for size in (0.5, 0.75, 1.0, 1.5, 2.0):
-            pairs = self.pairs(size)
-            speed = sum(a * b for a, b in pairs) / sum(b * b for _, b in pairs)
-            if any(abs(a - speed * b) > ROUNDING * (1 + abs(a)) for a, b in pairs) or abs(speed) < ROUNDING:
-                return math.nan
-            speeds.append(speed)
-        outward, inward = min(speeds[2:]) > 0, max(speeds[:3]) < 0
-        return math.nan if outward == inward else -1.0 if outward == away else 1.0
 
 
 def _numbers(term: sp.Expr) -> sp.Expr:
