@@ -190,30 +190,35 @@ class _Seen:
     def of_every(self, said: ForAll) -> torch.Tensor:
         letter = said.letter
         if isinstance(letter, Index):
-            return self._everywhere(letter, said)
+            sizes = {"token": self.batch.n, "head": heads_of(self.batch)}
+            if letter.kind not in sizes:
+                return self._unseen()
+            return self._along(letter, sizes[letter.kind])._everywhere(said)
         if isinstance(letter, sp.Symbol) and letter.is_integer:
             whole = [self._with_number(letter, value) for value in self._integers(letter)]
             return self._worst([one._given(one.within(said.guard), said.body) for one in whole])
+        if isinstance(letter, sp.Symbol):  # what was drawn stands along an axis, too
+            values = torch.stack(self._met(said, self._numbers(letter), KEPT))
+            there = self._with_number(letter, values)._along(Index("draw", letter.name), KEPT)
+            return _looked_at(there._everywhere(said))
         if isinstance(letter, VectorLetter):
             if letter.name == STATE:
                 return _looked_at(self._given(self.within(said.guard), said.body))
             each = [self._with_vectors(letter.name, values) for values in self._met(said, self._families(said), 1)]
-        elif isinstance(letter, sp.Symbol):
-            each = [self._with_number(letter, values) for values in self._met(said, self._numbers(letter), KEPT)]
         else:
             each = self._quotient(said)
             if not each:
                 return self._unseen()
         return _looked_at(self._worst([one._given(one.within(said.guard), said.body) for one in each]))
 
-    def _everywhere(self, index: Index, said: ForAll) -> torch.Tensor:
-        """At all places of an index of tokens or heads: along an axis of their own."""
-        sizes = {"token": self.batch.n, "head": heads_of(self.batch)}
-        if index.kind not in sizes:
-            return self._unseen()
-        there = replace(self, places=self.places.bound(index, sizes[index.kind]))
-        found = there._given(there.within(said.guard), said.body)
-        return _largest(found) if found.ndim > there.places.depth else found
+    def _along(self, index: Index, size: int) -> _Seen:
+        """With an axis for one more index."""
+        return replace(self, places=self.places.bound(index, size))
+
+    def _everywhere(self, said: ForAll) -> torch.Tensor:
+        """At all places along the last axis."""
+        found = self._given(self.within(said.guard), said.body)
+        return _largest(found) if found.ndim > self.places.depth else found
 
     def _exact(self, claim: VelocityIs | UnboundedFrom | VanishesFrom) -> torch.Tensor:
         """What an exact instance is seen to do, for each value of its letters that was drawn."""
