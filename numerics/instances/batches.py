@@ -18,6 +18,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from torch import Tensor
 
 from eigentoken.numerics.certified.eigen import eig
+from eigentoken.numerics.instances.hemisphere_shares import hemisphere_share
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.readings import VALUE
 from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
@@ -290,6 +291,12 @@ def value_right_count(number: terms.RightCount, batch: Batch, ell: int | None) -
     parts = batch.eigen(number.args[0])[0].real
     near = (parts.abs() < 1e-9 * parts.abs().amax(-1, keepdim=True).clamp_min(1e-300)).any(-1)
     return torch.where(near, _nothing(batch), (parts > 0).sum(-1).to(torch.float64))
+
+
+@VALUE.register(terms.HemisphereShare)
+def value_hemisphere_share(number: terms.HemisphereShare, batch: Batch, ell: int | None) -> Tensor:
+    share = hemisphere_share(*(batch.integer(each, ell) for each in number.args))
+    return torch.full((batch.count,), float(share), dtype=torch.float64)
 
 
 @VALUE.register(terms.SpectralRadiusOff)

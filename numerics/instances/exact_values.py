@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 from flint import acb, acb_mat, arb, fmpq, fmpq_mat
 
+from eigentoken.numerics.instances.hemisphere_shares import hemisphere_share
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.balls import PRECISIONS, expression_ball, precision
 from eigentoken.theory.exactness.elements import ExactnessLimit
@@ -212,6 +213,11 @@ def exact_right_count(number: terms.RightCount, case: Case, ell: int | None) -> 
     return None if ordered is None else sp.Integer(sum(bool(value > 0) for value in ordered))
 
 
+@EXACT.register(terms.HemisphereShare)
+def exact_hemisphere_share(number: terms.HemisphereShare, case: Case, ell: int | None) -> sp.Expr:
+    return hemisphere_share(*(case.integer(each, ell) for each in number.args))
+
+
 def _ordered(term: Any, case: Case) -> list[sp.Rational] | None:
     """The eigenvalues from the top, repeated, where they are all rational."""
     listed = case.rational_eigenvalues(term)
@@ -247,6 +253,13 @@ def enclosure_right_count(number: terms.RightCount, case: Case, bits: int, ell: 
     if not all(part > 0 or part < 0 for part in parts):
         raise NoValue("an eigenvalue is not separated from the imaginary axis")
     return arb(sum(bool(part > 0) for part in parts))
+
+
+@ENCLOSURE.register(terms.HemisphereShare)
+def enclosure_hemisphere_share(number: terms.HemisphereShare, case: Case, bits: int, ell: int | None) -> arb:
+    value = exact_hemisphere_share(number, case, ell)
+    with precision(bits):
+        return arb(int(value.p)) / int(value.q)
 
 
 @ENCLOSURE.register(terms.SpectralRadiusOff)

@@ -195,7 +195,6 @@ rewrite {3}. lra.
 assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
 repeat split; lra.
 """,
-    ("AB-R4.2", "sharpness"): "rewrite Rpower_Ropp. assert (P := Rpower_positive 2 m). field. lra.",
     ("AB-T3.2", "why the local form gives a finite length"): (
         "rewrite Rpower_one_minus, Rpower_Ropp by lra. assert (P := Rpower_positive v theta). field. lra."
     ),

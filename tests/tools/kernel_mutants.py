@@ -126,6 +126,7 @@ STILL_TRUE |= {
 }
 
 STILL_TRUE |= {
+    **{f"AB-R4.2: for {about}": "it is about random points, whatever moves them" for about in SYSTEMS},
     **{f"AB-S7: for {about}": "it is about given matrices alone" for about in SYSTEMS},
     "AB-R5.1: without Nonsingular(term=U)": "the claims are about every inverse S, and there may be none",
     **{f"AB-R5.1: for {about}": "it is about matrices and vectors alone" for about in SYSTEMS},

@@ -18,6 +18,7 @@ __all__ = [
     "EigenvalueModulus",
     "EigenvalueRealPart",
     "HeadNorm",
+    "HemisphereShare",
     "MatrixNumber",
     "RightCount",
     "ScoreAtEigenvector",
@@ -130,6 +131,16 @@ class RightCount(MatrixNumber):
 
     def _latex(self, printer: Any) -> str:
         return rf"\#\{{\operatorname{{Re}}\lambda({printer._print(self.args[0])}) > 0\}}"
+
+
+class HemisphereShare(MatrixNumber):
+    """The probability that l independent uniform points on the unit sphere of R^m lie in one open hemisphere: arguments l, m.
+
+    Zero where there is no point or no dimension (l or m is below one).
+    """
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\mathbb{{P}}_{{{printer._print(self.args[0])},\,{printer._print(self.args[1])}}}"
 
 
 class ScoreAtEigenvector(MatrixNumber):
