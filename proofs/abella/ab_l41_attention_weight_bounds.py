@@ -21,7 +21,6 @@ from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import ell, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
@@ -163,7 +162,6 @@ AB_L41 = register(
         source=Source(ABELLA, "Lemma 4.1"),
         title="Bounds on attention weights",
         systems=("ellipsoid-multihead-flow",),
-        covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W)),
         claims=tuple(Formula(of_every_weight(each)) for each in BOUNDS),
         facts=("the metric is symmetric and positive definite",),

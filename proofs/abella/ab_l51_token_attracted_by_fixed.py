@@ -24,7 +24,6 @@ from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Computation, Derivation, Identity
@@ -117,7 +116,6 @@ AB_E15 = register(
         source=Source(ABELLA, "eq. (15)"),
         title="The causal model",
         systems=("causal-flow",),
-        covers=Covers(heads=()),
         claims=(CAUSAL_VELOCITY, CAUSAL_ROWS),
         depends=("AB-E7",),
         derive=derive_model,

@@ -350,7 +350,6 @@ AB_X1 = register(
         source=Source(HERE, "proof of Theorem 4.1 with a rate"),
         title="Exponential consensus from an open hemisphere",
         systems=("ellipsoid-multihead-flow",),
-        covers=Covers(masks=("causal",)),
         conditions=(Symmetric(W), PositiveDefinite(W), IsIdentity(U), BoundedInTime("P"), InHemisphere()),
         claims=(
             Formula(FLOW_OF_PROJECTIONS),
@@ -393,5 +392,30 @@ AB_X1 = register(
             ),
             Variant("InHemisphere()", "An antipodal pair on the circle, $P = 0$, does not move.", antipodal_pair_stays),
         ),
+    )
+)
+
+
+#: Not proved by the kernel, whose claims are about full attention: the steps are checked one by one.
+AB_X1C = register(
+    replace(
+        AB_X1,
+        id="AB-X1c",
+        title="Exponential consensus from an open hemisphere, with a causal mask",
+        covers=Covers(masks=("causal",)),
+        claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
+        proof=None,
+        claims_from=(("heights stay",), ("limit of the tokens",)),
+        prose_from=(
+            "central projection",
+            "lowest height",
+            "nested hulls",
+            "slope of the spread",
+            "causal decay",
+            "discrete version",
+        ),
+        vectors=(),
+        property_tests=(),
+        variants=(),
     )
 )

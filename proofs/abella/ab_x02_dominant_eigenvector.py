@@ -8,6 +8,8 @@ New here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from eigentoken.proofs.abella.central_projection import limit_of_tokens
@@ -426,7 +428,6 @@ AB_X2 = register(
         source=Source(HERE, "full attention with a general value matrix"),
         title="Consensus at a dominant eigenvector, full attention",
         systems=("attention-flow",),
-        covers=Covers(masks=("causal",), heads=(ShareDominantPair("V"),)),
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
         depends=("AB-X1", "AB-E7"),
@@ -460,5 +461,22 @@ AB_X2 = register(
             ),
         ),
         property_tests=(identity_on_instances,),
+    )
+)
+
+
+#: Not proved by the kernel, whose claims are about one head with full attention: the steps are checked one by one.
+AB_X2C = register(
+    replace(
+        AB_X2,
+        id="AB-X2c",
+        title="Consensus at a dominant eigenvector, with a causal mask or several heads",
+        covers=Covers(masks=("causal",), heads=(ShareDominantPair("V"),)),
+        proof=None,
+        claims_from=(("the half space is kept",), ("limit of the tokens",)),
+        prose_from=("causal attention",),
+        vectors=(),
+        property_tests=(),
+        variants=AB_X2.variants[1:],
     )
 )

@@ -7,6 +7,7 @@ Reference: Pham-et-al, divergence from a positive eigenvalue of V; derived here.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -173,7 +174,6 @@ PH_T4 = register(
         source=Source(PHAM, "divergence from a positive eigenvalue of V; derived here"),
         title="Half-space divergence",
         systems=("token-flow",),
-        covers=Covers(masks=(ANY,), positions=(ANY,)),
         conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),
         claims=CLAIMS,
         proof=proof,
@@ -206,5 +206,21 @@ PH_T4 = register(
             ),
             Vector("heights at t = 2", later_example, ("3.001278269542", "2.621342508295", "3.496464620107")),
         ),
+    )
+)
+
+
+#: Not proved by the kernel, whose claims are about full attention without positions: the steps are checked one by one.
+PH_T4C = register(
+    replace(
+        PH_T4,
+        id="PH-T4c",
+        title="Half-space divergence, with any mask and any positions in the scores",
+        covers=Covers(masks=(ANY,), positions=(ANY,)),
+        proof=None,
+        claims_from=(("divergence",), ("divergence",), ("upper bound",), ("lower bound",)),
+        vectors=(),
+        property_tests=(),
+        variants=(),
     )
 )

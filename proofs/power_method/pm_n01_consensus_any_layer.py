@@ -258,20 +258,29 @@ def proof(k: Kernel) -> Proved:
     top = k.given(lam(F, 1) > 0)
     found = k.stability_of_any(ConsensusAt(F, 1))
     found = k.supply(found, k.arithmetic([top], 1 + alpha * lam(F, 1) > 0))
-    others, disagreement = found.proposition.right.parts
-    inside = k.arithmetic([top], disagreement.right)
+    inside, *rest = found.proposition.right.parts
     within = [k.assume(each) for each in conjuncts(STEP.guard)]
-
-    def each_way(given: ForAll, wanted: ForAll) -> Proved:
-        one = k.at(k.assume(given), ell, *within)
-        return k.generalise(ell, k.arithmetic([one, top], wanted.body), wanted.guard)
-
-    all_inside = k.conjunction(each_way(STEP, others), k.discharge(disagreement.left, inside))
-    below = each_way(others, STEP)
+    # enough: STEP => every class is inside
+    enough = k.at(k.assume(STEP), ell, *within)
+    if isinstance(inside.body, ForAll):  # a class for each row of the causal mask
+        row = [k.assume(each) for each in conjuncts(inside.body.guard)]
+        part = k.at(k.modulus(F), ell, *within)
+        below = k.arithmetic([enough, top, part], EigenvalueRealPart(F, ell) <= lam(F, 1))
+        one = k.arithmetic([enough, top, below, *row], inside.body.body)
+        enough = k.generalise(inside.body.letter, one, inside.body.guard)
+    else:
+        enough = k.arithmetic([enough, top], inside.body)
+    parts = [k.generalise(ell, enough, inside.guard)]
+    parts += [k.discharge(each.left, k.arithmetic([top], each.right)) for each in rest]
+    # needed: the class of the first row is STEP
     whole = k.assume(found.proposition.right)
-    below = k.supply(below, k.part(whole, others))
+    needed = k.at(k.part(whole, inside), ell, *within)
+    if isinstance(inside.body, ForAll):
+        many = k.integers([k.given(n >= 2)], sp.Ge(n, 1, evaluate=False))
+        needed = k.at(needed, sp.Integer(1), many)
+    needed = k.generalise(ell, k.arithmetic([needed, top], STEP.body), STEP.guard)
     criterion = k.tautology(
-        [found, k.discharge(STEP, all_inside), k.discharge(found.proposition.right, below)], CRITERION
+        [found, k.discharge(STEP, k.conjunction(*parts)), k.discharge(whole.proposition, needed)], CRITERION
     )
     modulus = k.at(k.unfold(k.assume(NonPrincipalModulusBelow(F))), ell, *within)
     part = k.at(k.modulus(F), ell, *within)

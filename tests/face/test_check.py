@@ -75,8 +75,8 @@ def test_every_statement_is_read_on_every_layer_and_those_about_one_head_on_ever
         "AB-L6.1",
         "AB-T5.1",
         "AB-T6.1",
-        "AB-X2",
-        "PH-T4",
+        "AB-X2c",
+        "PH-T4c",
         "PM-N1",
     }  # what a causal head alone would be an instance of
     for layer in report.layers:
@@ -252,17 +252,17 @@ def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
 def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
     base = ["check", gpt2, "--work", tmp_path, "--sequences", "0", "--jobs", "1", "--json"]
     environment = {"EIGENTOKEN_CACHE": str(tmp_path)}
-    plain = here(*base, "--statement", "AB-X1", environment=environment)
+    plain = here(*base, "--statement", "AB-X1c", environment=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
     assert document["schema"] == "eigentoken/check/3"
     assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
-    for name in ("AB-X1", "PM-L4"):  # fails; not about this model
+    for name in ("AB-X1c", "PM-L4"):  # fails; not about this model
         strict = here(*base, "--require", name, "-q", environment=environment)
         assert strict.returncode == 1
         (line,) = strict.stderr.splitlines()
         assert line.startswith(
-            f"eigentoken: required {name}: {'fails' if name == 'AB-X1' else 'not about this model'}: "
+            f"eigentoken: required {name}: {'fails' if name == 'AB-X1c' else 'not about this model'}: "
         )
     wrong = here(*base, "--require", "PM-L444", environment=environment)
     assert wrong.returncode == 2

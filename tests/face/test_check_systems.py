@@ -100,17 +100,17 @@ HALF_SPACE = [(10 * E1, ZERO), (-9 * E1, 42 * E1)]
 
 
 def test_heads_that_cancel_are_not_the_one_head_of_their_sum(tmp_path: Path) -> None:
-    """F = diag(1, 1/2, 0, 0) satisfies AB-X2; the layer does not do what AB-X2 concludes, and the word says so."""
+    """F = diag(1, 1/2, 0, 0) satisfies AB-X2c; the layer does not do what AB-X2c concludes, and the word says so."""
     document = checked(bert(tmp_path / "m", CANCEL))
     low, high = document["layers"][0]["leading_eigenvalue"]
     assert 1 - 1e-12 < low <= 1.0 <= high < 1 + 1e-12
-    assert differing(document, "AB-X2") == {"heads"}
-    found = told(document, "AB-X2")
+    assert differing(document, "AB-X2c") == {"heads"}
+    found = told(document, "AB-X2c")
     assert found["differs"][0]["layer"].startswith("2 heads")
     assert found["as_one_head"]["layers"]["met as if one head"] == 1
-    assert "AB-X2" not in holding(document)
-    checked(tmp_path / "m", "--require", "AB-X2", code=1)
-    # why: both tokens start with u.x = 0.78 > 0 (u = e1) and AB-X2 would have both converge to e1
+    assert "AB-X2c" not in holding(document)
+    checked(tmp_path / "m", "--require", "AB-X2c", code=1)
+    # why: both tokens start with u.x = 0.78 > 0 (u = e1) and AB-X2c would have both converge to e1
     x = np.array([[0.78, np.sqrt(1 - 0.78**2), 0, 0], [0.78, -np.sqrt(1 - 0.78**2), 0, 0]])
     for _ in range(40000):
         push = _push(x, CANCEL)
@@ -120,19 +120,19 @@ def test_heads_that_cancel_are_not_the_one_head_of_their_sum(tmp_path: Path) -> 
 
 
 def test_heights_fall_where_the_sum_of_the_heads_would_make_them_grow(tmp_path: Path) -> None:
-    """F = e1 e1^T from 10 e1 e1^T and -9 e1 e1^T (scored): PH-T4 is about one head, and its bound is false here."""
+    """F = e1 e1^T from 10 e1 e1^T and -9 e1 e1^T (scored): PH-T4c is about one head, and its bound is false here."""
     document = checked(bert(tmp_path / "m", HALF_SPACE))
-    assert differing(document, "PH-T4") == {"heads"}
-    assert told(document, "PH-T4")["as_one_head"]["layers"]["met as if one head"] == 1
-    checked(tmp_path / "m", "--require", "PH-T4", code=1)
+    assert differing(document, "PH-T4c") == {"heads"}
+    assert told(document, "PH-T4c")["as_one_head"]["layers"]["met as if one head"] == 1
+    checked(tmp_path / "m", "--require", "PH-T4c", code=1)
     x = np.array([[1.0, 0, 0, 0], [1.5, 0, 0, 0]])
     for _ in range(9000):
         x += 1e-4 * _push(x, HALF_SPACE)
-    assert (x[:, 0] < 0.4).all()  # at t = 0.9; PH-T4 with lambda = 1 would have both above e^0.9 = 2.46
+    assert (x[:, 0] < 0.4).all()  # at t = 0.9; PH-T4c with lambda = 1 would have both above e^0.9 = 2.46
 
 
 ONE = [(np.diag([3.0, 1.0, 0.5, 0.25]), np.diag([1.0, 0.5, 0.25, 2.0]))]
-SINGLE = {"AB-X2", "PH-T3", "PH-T4", "PM-T3", "CT-1", "CT-5"}
+SINGLE = {"AB-X2c", "PH-T3", "PH-T4c", "PM-T3", "CT-1", "CT-5"}
 
 
 def test_one_head_with_full_attention_gets_the_statements_about_one_head(tmp_path: Path) -> None:
@@ -158,9 +158,9 @@ def test_one_head_with_full_attention_gets_the_statements_about_one_head(tmp_pat
 
 def test_a_causal_flag_takes_the_statements_about_full_attention_away(tmp_path: Path) -> None:
     document = checked(bert(tmp_path / "m", ONE, causal=True))
-    for name in SINGLE - {"AB-X2", "PH-T4"}:
+    for name in SINGLE - {"AB-X2c", "PH-T4c"}:
         assert differing(document, name) == {"mask"}, name
-    assert holding(document) >= {"AB-X2", "PH-T4", "AB-T6.1", "PM-N1"}  # these cover a causal mask
+    assert holding(document) >= {"AB-X2c", "PH-T4c", "AB-T6.1", "PM-N1"}  # these cover a causal mask
     assert document["layers"][0]["alpha_star"] == ["inf", "inf"]
     assert document["layers"][0]["regime"]["regime"] == "not about this model"
     checked(tmp_path / "m", "--require", "PM-T3", code=1)
@@ -174,7 +174,13 @@ def test_a_second_head_takes_the_statements_about_one_head_away(tmp_path: Path) 
     document = checked(bert(tmp_path / "m", halves))
     for name in SINGLE:
         assert differing(document, name) == {"heads"}, name
-    assert holding(document) == {"PM-N1", "PM-T1", "CT-2"}  # of these only F enters, whatever the heads
+    assert holding(document) == {
+        "PM-E4",
+        "PM-E5",
+        "PM-N1",
+        "PM-T1",
+        "CT-2",
+    }  # of these only F enters, whatever the heads
     assert document["layers"][0]["regime"]["of"] == "as if one head"
 
 
@@ -189,11 +195,11 @@ def test_rotary_positions_take_the_statements_without_them_away(tmp_path: Path) 
         tensors[f"layers.0.self_attn.{name}_proj.weight"] = matrix.astype(np.float32)
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     document = checked(tmp_path)
-    for name in SINGLE - {"AB-X2", "PH-T4"}:
+    for name in SINGLE - {"AB-X2c", "PH-T4c"}:
         assert differing(document, name) == {"mask", "positions"}, name
-    assert differing(document, "AB-X2") == {"positions"}
+    assert differing(document, "AB-X2c") == {"positions"}
     assert differing(document, "PH-T7") == {"mask"}
-    assert holding(document) == {"PH-T4"}  # any weights that are nonnegative and sum to one
+    assert holding(document) == {"PH-T4c"}  # any weights that are nonnegative and sum to one
     assert document["layers"][0]["alpha_star"] is None  # the threshold of PM-N1, which has no positions
 
 
@@ -201,13 +207,13 @@ def test_a_head_that_is_exactly_zero_and_heads_with_equal_scores_are_not_counted
     score, value = np.diag([1.0, 0.5, 0, 0]), np.diag([3.0, 1.0, 0, 0])
     silent = checked(bert(tmp_path / "a", [(value, score), (ZERO, E1)]))
     assert silent["layers"][0]["system"]["acting"] == 1
-    assert told(silent, "PH-T4")["word"] == "holds"
+    assert told(silent, "PH-T4c")["word"] == "holds"
     equal = checked(bert(tmp_path / "b", [(value, score), (E1 - E2, score)]))
     assert equal["layers"][0]["system"]["acting"] == 1
-    assert told(equal, "PH-T4")["word"] == "holds"
+    assert told(equal, "PH-T4c")["word"] == "holds"
     nearly = checked(bert(tmp_path / "c", [(value, score), (2.0**-100 * E1, E1)]))
     assert nearly["layers"][0]["system"]["acting"] == 2
-    assert differing(nearly, "PH-T4") == {"heads"}
+    assert differing(nearly, "PH-T4c") == {"heads"}
     cancelled = checked(bert(tmp_path / "d", [(value, score), (-value, score)]))
     assert cancelled["layers"][0]["system"]["acting"] == 0
     assert not holding(cancelled)

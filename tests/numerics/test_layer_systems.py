@@ -264,7 +264,7 @@ def test_a_shared_pair_is_never_claimed_where_the_flow_leaves_it(seed: int) -> N
 
 def test_several_heads_of_ab_x2() -> None:
     """Held only where the shared pair is shown; not about the layer where it is refuted; the certificate re-checks."""
-    extension = statements().get("AB-X2")
+    extension = statements().get("AB-X2c")
     scores = (_diag(1, 0, 0, 0), _diag(0, 1, 0, 0))
     shown = read_layer(extension, _layer((_diag(2, 1, 0, 0), scores[0]), (_diag(1, 0.5, 0, 0), scores[1])), Answers())
     assert shown.answer == "holds"
@@ -352,12 +352,12 @@ def test_conditions_on_the_width_are_read_on_the_layer() -> None:
 def test_positions_that_each_head_has_of_its_own_keep_heads_apart() -> None:
     """ALiBi: two heads without scores have slopes of their own, and PH-T4 is about one head."""
     heads = (_diag(3, 1, 0, 0), _diag(0, 0, 0, 0)), (_diag(-2, 1, 0, 0), _diag(0, 0, 0, 0))
-    assert _words(_layer(*heads), "PH-T4") == ["holds"]
+    assert _words(_layer(*heads), "PH-T4c") == ["holds"]
     assert _layer(*heads, positions="rotary").system.acting == 1
     alibi = _layer(*heads, positions="alibi")
     assert (alibi.system.acting, alibi.system.uniform) == (2, False)
-    assert _words(alibi, "PH-T4") == ["not about this model"]
-    assert _words(_layer(heads[0], positions="alibi"), "PH-T4") == ["holds"]
+    assert _words(alibi, "PH-T4c") == ["not about this model"]
+    assert _words(_layer(heads[0], positions="alibi"), "PH-T4c") == ["holds"]
     assert _layer(heads[0], (0 * heads[0][0], heads[0][1]), positions="alibi").system.acting == 1
 
 

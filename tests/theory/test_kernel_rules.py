@@ -631,8 +631,10 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "another eigenvector": (lambda: dynamics.stability_of_any(ConsensusAt(V, 2), OJA), "first eigenvector"),
         "a split": (lambda: dynamics.stability_of_any(BipartiteAt(V, 1), OJA), "first eigenvector"),
         "a matrix of no system": (lambda: dynamics.stability_of_any(ConsensusAt(matrix("B"), 1), OJA), "value matrix"),
-        "a masked system": (
-            lambda: dynamics.stability_of_any(ConsensusAt(matrix("U"), 1), system("causal-flow")),
+        "a mask that is not causal": (
+            lambda: dynamics.stability_of_any(
+                ConsensusAt(V, 1), replace(system("attention-map"), name="windowed", mask="window")
+            ),
             "no spectrum",
         ),
     },

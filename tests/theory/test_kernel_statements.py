@@ -17,6 +17,7 @@ from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric, UniformlyContinuous
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, alpha, d, k, matrix
+from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 
@@ -29,7 +30,8 @@ QUICK = ("PM-L3", "PM-L4", "PM-T1", "PM-N4", "CT-2")
 
 
 def holds(statement: Statement) -> None:
-    assert set(statement.proofs) == set(statement.systems)
+    masked = {f"{name}, {mask}" for name in statement.systems for mask in statement.covers.masks}
+    assert set(statement.proofs) == {*statement.systems, *masked}
     for proved in statement.proofs.values():
         assert not proved.argued
         assert proved.scope() == ()
@@ -48,6 +50,33 @@ def test_the_statements_of_the_kernel_are_these() -> None:
     equations = {"PM-A1", "PM-E1", "PM-E3", "PM-E8", "PM-E9", "PM-E10", "PM-E21"}
     known = {"PM-L1", "PM-L7", "PM-L11", "PM-T3", "CT-1", "CT-4", *QUICK, *bipartite, *equations, *ABELLA, *PHAM}
     assert known <= {each.id for each in PROVED}
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"covers": Covers(masks=("causal",))}, "no spectrum"),
+        ({"covers": Covers(heads=())}, "name the systems"),
+        ({"covers": Covers(positions=(ANY,))}, "name the systems"),
+        ({"covers": Covers(masks=(ANY,))}, "name the systems"),
+    ],
+)
+def test_what_a_statement_covers_is_proved_or_refused(changed: dict[str, Covers], why: str) -> None:
+    """A mask that the proof does not reach, heads or positions that it does not name: nothing is covered by saying so."""
+    with pytest.raises(Refused, match=why):
+        _ = replace(PM_L4, **changed).proofs  # type: ignore[arg-type]
+
+
+def test_a_claim_in_full_covers_no_mask() -> None:
+    """The weights in the claims of AB-L4.1 are those of full attention: with a causal mask its bounds are false for j > i."""
+    with pytest.raises(Refused, match="nothing of the mask"):
+        _ = replace(statements().get("AB-L4.1"), covers=Covers(masks=("causal",))).proofs
+
+
+def test_the_causal_mask_of_pm_n1_is_proved_for_each_system() -> None:
+    proofs = statements().get("PM-N1").proofs
+    assert {proved.system.mask for proved in proofs.values() if proved.system} == {"full", "causal"}
+    assert len(proofs) == 6
 
 
 @pytest.mark.parametrize("name", QUICK)

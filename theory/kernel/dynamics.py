@@ -38,8 +38,8 @@ from eigentoken.theory.language.claims import Decreases, Increases, Stable, Unst
 from eigentoken.theory.language.conditions import SimpleTop
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import ConsensusAt, Place
-from eigentoken.theory.language.terms import EigenvalueModulus, EigenvalueRealPart, ell
-from eigentoken.theory.linearization.consensus_spectra import LAMBDA_L
+from eigentoken.theory.language.terms import EigenvalueModulus, EigenvalueRealPart, ell, n
+from eigentoken.theory.linearization.consensus_spectra import LAMBDA_L, TOKEN
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = ["dissipates", "first_exit", "linear_instability", "linear_stability", "monotone", "stability_of_any"]
@@ -103,16 +103,18 @@ def stability_of_any(place: Place, system: System) -> Proved:
 
     Then ``lambda_1`` is real, since complex eigenvalues come in pairs with one real part.  The others may be complex, and X need
     not be diagonalisable: their real parts a and moduli m decide, ``|1 + alpha lambda|^2 = 1 + 2 alpha a + alpha^2 m^2``.
+    With a causal mask the Jacobian is triangular in the tokens, and there is one class for each of them.
     """
     if not isinstance(place, ConsensusAt) or place.index != 1:
         raise Refused("the first eigenvector of the value matrix is what this is about")
-    found, table = engine(place, system)
+    found, table = engine(place, system, masks=("full", "causal"))
     real, imaginary, size = sp.symbols("a b m", real=True)
     measures = {real: EigenvalueRealPart(place.term, ell), size: EigenvalueModulus(place.term, ell), **table}
     parts: list[Proposition] = []
     for entry in found.tangent:
         value = sp.sympify(found.expanded(entry.value))
         there = proposition(sp.Gt(in_words(entry.multiplicity, table), 0))
+        inside: Proposition
         if entry.block is not None or not all(each.is_real for each in value.free_symbols):
             raise Refused(f"the classes of {system.name} at consensus are not of the kind that is read here")
         if LAMBDA_L in value.free_symbols:
@@ -122,7 +124,10 @@ def stability_of_any(place: Place, system: System) -> Proved:
             if imaginary in measured.free_symbols or measured.has(sp.I, sp.re, sp.im, sp.conjugate):
                 raise Refused("the modulus of a class is no function of the real part and the modulus of an eigenvalue")
             bound = sp.Lt(in_words(sp.factor(measured), measures), 0 if _is_flow(system) else 1)
-            inside: Proposition = ForAll(ell, index_range(ell, 2), proposition(bound))
+            inside = proposition(bound)
+            if TOKEN in value.free_symbols:
+                inside = ForAll(TOKEN, index_range(TOKEN, 1, n), inside)
+            inside = ForAll(ell, index_range(ell, 2), inside)
         else:
             inside = proposition(_inside((in_words(value, table),), _is_flow(system)))
         parts.append(inside if there == TRUE else Implication(there, inside))

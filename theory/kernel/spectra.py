@@ -32,6 +32,7 @@ from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, d, 
 from eigentoken.theory.linearization.consensus_spectra import (
     LAMBDA_K,
     LAMBDA_L,
+    TOKEN,
     S,
     bipartite_spectrum,
     consensus_spectrum,
@@ -137,9 +138,9 @@ def attention_rank(place: Place, system: System) -> Proved:
     return prove(said, "attention_rank", (), system, _there(place))
 
 
-def engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
+def engine(place: Place, system: System, *, masks: tuple[str, ...] = ("full",)) -> tuple[Spectrum, dict[Any, Any]]:
     """The spectrum at a place on an eigenvector of the value matrix, and what its letters are."""
-    if system.metric or system.value is None or system.space is not Space.SPHERE or system.mask != "full":
+    if system.metric or system.value is None or system.space is not Space.SPHERE or system.mask not in masks:
         raise Refused(f"no spectrum at a named place for {system.name}: it has no value matrix, a metric or a mask")
     if system.multihead and not isinstance(place, ConsensusAt):
         raise Refused(f"with several heads {system.name} has this spectrum at consensus only, where their sum decides")
@@ -148,7 +149,8 @@ def engine(place: Place, system: System) -> tuple[Spectrum, dict[Any, Any]]:
         raise Refused(f"the place must be on an eigenvector of {system.value}, the value matrix of {system.name}")
     check_sort(k, place.index)
     found = consensus_spectrum(system) if isinstance(place, ConsensusAt) else bipartite_spectrum(system)
-    if place.index == ell or any(run.symbol != LAMBDA_L for entry in found.tangent for run in entry.runs):
+    rows = {TOKEN} if system.mask == "causal" else set()
+    if place.index == ell or any(run.symbol not in {LAMBDA_L} | rows for entry in found.tangent for run in entry.runs):
         raise Refused(f"the classes of {system.name} at this place run over more than ell, or ell is taken")
     table = {LAMBDA_K: Eigenvalue(place.term, place.index), LAMBDA_L: Eigenvalue(place.term, ell)}
     if system.score is not None:

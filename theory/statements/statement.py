@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, SupportsIndex
@@ -19,7 +19,7 @@ from eigentoken.display import brief
 from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
 from eigentoken.files.documents import Json
 from eigentoken.theory.kernel.kernel import Kernel, accepted
-from eigentoken.theory.kernel.propositions import proposition
+from eigentoken.theory.kernel.propositions import proposition, quantities
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.language.claims import Claim, When
 from eigentoken.theory.language.conditions import Condition
@@ -28,6 +28,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.steps import Derivation, Setting, Step
 from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import System
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -301,14 +302,29 @@ class Statement:
             return {}
         given, claimed = tuple(map(proposition, self.conditions)), tuple(map(proposition, self.claims))
         found: dict[str, Proved] = {}
-        for name in self.systems or ("",):
-            about = system(name) if name else None
+        for about in self._proved_about():
             proved = self.proof(Kernel(about, given))
             verdict = accepted(proved, given, claimed, about)
             if not verdict.is_holds:
                 raise Refused(f"{self.id}: {verdict.reason}")
-            found[name] = proved
+            found["" if about is None else about.name] = proved
         return found
+
+    def _proved_about(self) -> Iterator[System | None]:
+        """The systems that the statement names, and those that it covers: each is proved by itself."""
+        covered = self.covers
+        if covered.heads is not None or covered.positions or not set(covered.masks) <= {"causal"}:
+            raise Refused(
+                f"{self.id}: the kernel does not prove what is covered beyond a causal mask: name the systems"
+            )
+        if covered.masks and any(True for claim in self.claims for _ in quantities(proposition(claim))):
+            raise Refused(f"{self.id}: a claim in full says nothing of the mask")
+        for name in self.systems:
+            yield system(name)
+            for mask in covered.masks:
+                yield replace(system(name), name=f"{name}, {mask}", mask=mask)
+        if not self.systems:
+            yield None
 
     def reached(self, good: Collection[str]) -> Iterator[tuple[str, Verdict]]:
         """Does the derivation come to what is claimed?  A verdict for each claim, for the text, and for idle steps.

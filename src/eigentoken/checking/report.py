@@ -121,7 +121,7 @@ class Report:
 
     def answer(self, name: str) -> str:
         """The answer about a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerAnswer`."""
-        found = next((each["word"] for each in self.statements if each["id"] == name.upper()), None)
+        found = next((each["word"] for each in self.statements if each["id"].upper() == name.upper()), None)
         if found is None:
             known = ", ".join(each["id"] for each in self.statements[:8])
             raise KeyError(f"{name!r} was not checked: this report has {len(self.statements)} statements, {known} ...")
