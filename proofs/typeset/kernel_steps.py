@@ -94,8 +94,8 @@ LOGIC = {"iff": "both directions", "tautology": "together", "discharge": "togeth
 class KernelStep:
     """One printed step: its rule, how it is known, its formula in LaTeX, the numbers of the steps that it rests on.
 
-    ``since``: facts that serve this step alone, each with how it is known.  The last step has no formula: it says from which
-    steps the claims follow.
+    ``under``: what it assumes beyond the conditions; ``since``: facts that serve this step alone, each with how it is known.
+    The last step has no formula: it says from which steps the claims follow.
     """
 
     number: int
@@ -106,11 +106,14 @@ class KernelStep:
     uses: tuple[int, ...]
     argued: bool = False
     since: tuple[str, ...] = ()
+    under: str = ""
 
     @property
     def says(self) -> str:
         """The words before the formula."""
-        return f"{self.caption} Since {', '.join(self.since)}:".strip() if self.since else self.caption
+        since = f"since {', '.join(self.since)}" if self.since else ""
+        words = ", ".join(filter(None, (self.under, since)))
+        return f"{self.caption} {words[:1].upper()}{words[1:]}{':' if words else ''}".strip()
 
 
 @dataclass(frozen=True)
@@ -191,10 +194,13 @@ def _derivation(proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbo
             draft.node.rule,
             draft.how,
             draft.node.caption,
-            _formula(draft, letters, shared),
+            latex(shortened(draft.said, letters)),
             tuple(sorted(numbers[use] for use in draft.uses - set(draft.since))),
             draft.node.rule == "argued",
-            tuple(_fact(drafts[each], letters) for each in draft.since),
+            tuple(
+                _fact(drafts[each], letters) for each in draft.since if latex(drafts[each].said) != latex(draft.said)
+            ),
+            _under(draft, letters, shared),
         )
         for old, draft in drafts.items()
         if old not in folded
@@ -217,7 +223,9 @@ def _drafts(
         behind = frozenset().union(*(numbers[id(each)] for each in _shown_premises(node)))
         assumed = tuple(each for each in node.hypotheses if canonical(each) not in given)
         how = _how(node) or (LOGIC.get(node.rule, "") if len(behind) >= JOINS else "")
-        known_before = canonical(node.proposition) in given | set(map(canonical, assumed))
+        known_before = canonical(node.proposition) in given | set(map(canonical, assumed)) or any(
+            drafts[use].said == node.proposition and set(drafts[use].assumed) <= set(assumed) for use in behind
+        )
         if not how or node.proposition == FALSE or known_before or (_says_nothing(node) and not plain):
             numbers[id(node)] = behind
             continue
@@ -273,15 +281,13 @@ def _shared(
     return {each: (first[each], f"(A{number})") for number, each in enumerate(long, 1)}
 
 
-def _formula(
+def _under(
     draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr], shared: Mapping[Proposition, tuple[Proposition, str]]
 ) -> str:
-    formula = latex(shortened(draft.said, letters))
     labels = [shared[canonical(each)][1] for each in draft.assumed if canonical(each) in shared]
     plain = tuple(shortened(each, letters) for each in draft.assumed if canonical(each) not in shared)
-    if plain:
-        formula = rf"\text{{if }} {latex(Conjunction(plain))}\text{{: }} {formula}"
-    return rf"\text{{under {', '.join(labels)}: }} {formula}" if labels else formula
+    found = [f"under {', '.join(labels)}"] if labels else []
+    return ", ".join(found + ([f"if ${latex(Conjunction(plain))}$"] if plain else []))
 
 
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:
