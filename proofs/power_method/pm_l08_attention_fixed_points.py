@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import LI_ALTAFINI
+from eigentoken.proofs.power_method.attention_classes import ANTIPODAL, POLYGONAL, antipodal, polygonal
 from eigentoken.proofs.power_method.pm_e08_attention_map import push
 from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import fixed_token
 from eigentoken.proofs.power_method.pm_l13_small_steps_fix_bipartite import LARGE_STEP
@@ -21,6 +22,7 @@ from eigentoken.proofs.properties.first_failures import (
 from eigentoken.proofs.steps.fixed_points import at_rest_iff, radial
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import Equilibrium, Iff
@@ -97,6 +99,8 @@ CLAIMS = (
         AllOf((Relation(1 + alpha * lam(V, k) * _B1 > 0), Relation(1 + alpha * lam(V, k) * _B2 > 0))),
     ),
     at_rest_iff(push()),
+    Formula(POLYGONAL),
+    Formula(ANTIPODAL),
 )
 
 
@@ -106,6 +110,8 @@ def proof(kernel: Kernel) -> Proved:
         kernel.restated(kernel.equilibrium(ConsensusAt(V, k)), CLAIMS[0]),
         kernel.restated(kernel.equilibrium(BipartiteAt(V, k)), CLAIMS[1]),
         radial(kernel, push()),
+        polygonal(kernel),
+        antipodal(kernel),
     )
 
 
