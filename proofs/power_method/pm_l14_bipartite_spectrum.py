@@ -39,8 +39,11 @@ from eigentoken.proofs.power_method.symbols import (
 from eigentoken.proofs.properties.exact_points import agree, decimals, image, instance, multipliers
 from eigentoken.proofs.steps.bipartite_spectra import bipartite_spectrum_of, small_eigenvalue
 from eigentoken.proofs.steps.reductions import bipartite_block, claimed_spectrum, group_multipliers
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import Conjunction, ForAll, proposition
 from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.words import index_range
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -163,9 +166,48 @@ SPECTRUM = SpectrumIs(
 )
 
 
+def _at_heights(said: sp.Basic) -> sp.Basic:
+    """A formula in ``kappa``, ``mu`` and the heights, at those of the place."""
+    table = {kappa: alpha * lam(V, k), mu: _MU, b1: _B1, b2: _B2}
+    return said.xreplace(table)
+
+
+_T = (1 + mu * (1 + b1) / 2) / (1 + kappa * b1) + (1 + mu * (1 + b2) / 2) / (1 + kappa * b2)
+_D = (1 + mu) * (1 + mu * (b1 + b2) / 2) / ((1 + kappa * b1) * (1 + kappa * b2))
+_VALUE = (kappa - mu) * (kappa * b1 * b2 - mu * (b1 + b2) / 2) / ((1 + kappa * b1) * (1 + kappa * b2))
+#: The two multipliers along ``v_ell`` are real; and ``(1 - z_1)(1 - z_2) = 1 - T + D`` factors.
+_PAIR = (sp.Ge(_T**2 - 4 * _D, 0, evaluate=False), sp.Eq(1 - _T + _D, _VALUE, evaluate=False))
+REAL, AT_ONE = (ForAll(ell, index_range(ell), proposition(_at_heights(each))) for each in _PAIR)
+
+
+def _pairs(kernel: Kernel, bounds: tuple[Proved, ...]) -> tuple[Proved, ...]:
+    """The discriminant is ``(a - d)^2 + mu^2 (1 - b_1)(1 - b_2)/(m_1 m_2)``, a and d the diagonal of the block."""
+    given = (b1 < 1, b1 > -1, b2 < 1, b2 > -1, 1 + kappa * b1 > 0, 1 + kappa * b2 > 0)
+    known = [kernel.assume(each) for each in given]
+    nonzero = [kernel.arithmetic(known, sp.Ne(1 + kappa * each, 0)) for each in (b1, b2)]
+    gap = (1 + mu * (1 + b1) / 2) / (1 + kappa * b1) - (1 + mu * (1 + b2) / 2) / (1 + kappa * b2)
+    rest = mu**2 * (1 - b1) * (1 - b2) / ((1 + kappa * b1) * (1 + kappa * b2))
+    t, u, w = sp.symbols("t u w", real=True)
+    lemma = kernel.lemma((sp.Eq(t, u**2 + w), w >= 0), t >= 0, t, u, w)
+    for value in (_T**2 - 4 * _D, gap, rest):
+        lemma = kernel.instantiate(lemma, value, *nonzero)
+    square = kernel.identity(_T**2 - 4 * _D, gap**2 + rest, *nonzero)
+    real = kernel.modus_ponens(lemma, kernel.conjunction(square, kernel.arithmetic(known, rest >= 0)))
+    asked = [kernel.arithmetic(bounds, _at_heights(each)) for each in given]
+    found = []
+    for each in (real, kernel.identity(_PAIR[1].lhs, _PAIR[1].rhs, *nonzero)):
+        whole = kernel.discharge(Conjunction(tuple(map(proposition, given))), each)
+        for letter in reversed((kappa, mu, b1, b2)):
+            whole = kernel.generalise(letter, whole)
+        shown = kernel.apply(whole, [_at_heights(letter) for letter in (kappa, mu, b1, b2)], *asked)
+        found.append(kernel.generalise(ell, shown, index_range(ell)))
+    return tuple(found)
+
+
 def proof(kernel: Kernel) -> Proved:
     """The spectrum that the engine proves, valid since ``|alpha lambda_k b_i| < 1``, in the formulas of the claim."""
-    return bipartite_spectrum_of(kernel, SPECTRUM, *small_eigenvalue(kernel))
+    bounds = tuple(small_eigenvalue(kernel))
+    return kernel.conjunction(bipartite_spectrum_of(kernel, SPECTRUM, *bounds), *_pairs(kernel, bounds))
 
 
 PM_L14 = register(
@@ -176,7 +218,7 @@ PM_L14 = register(
         title="The spectrum of the attention map at a bipartite point",
         systems=("attention-map",),
         conditions=(Symmetric(V), Relation(alpha * SpectralNorm(V) < 1), Relation(n >= 2)),
-        claims=(SPECTRUM,),
+        claims=(SPECTRUM, Formula(REAL), Formula(AT_ONE)),
         depends=("PM-L9", "PM-L12", "PM-L13"),
         derive=derive,
         proof=proof,
