@@ -126,9 +126,9 @@ def test_every_page_renders_its_mathematics_and_its_links_resolve(browser: Any, 
 def test_the_sphere_moves_and_a_token_can_be_dragged(browser: Any, atlas: Path) -> None:
     visit = Visit(browser, atlas / "PM-L4.html")
     state = lambda: json.loads(visit.page.locator("figure.play").get_attribute("data-state"))  # noqa: E731
-    first = state()
+    first, still = state(), visit.page.locator("figure.play").get_attribute("data-state")
     visit.page.locator("figure.play .run").click()
-    visit.page.wait_for_timeout(1500)
+    visit.page.wait_for_function("first => document.querySelector('figure.play').dataset.state !== first", arg=still)
     visit.page.locator("figure.play .run").click()
     moved = state()
     assert moved != first
@@ -222,10 +222,10 @@ def test_formulas_of_a_long_report_are_rendered_as_the_reader_comes_to_them(brow
     visit = Visit(browser, report)
     visit.page.wait_for_function("document.querySelectorAll('#summary + ul .katex').length > 0")
     assert visit.page.evaluate(RAW) > 0  # the statements at the end wait
-    height = visit.page.evaluate("document.body.scrollHeight")
-    for place in range(0, height + 600, 600):
-        visit.page.evaluate("place => window.scrollTo(0, place)", place)
-        visit.page.wait_for_timeout(40)
+    visit.page.evaluate(
+        """async () => { for (let place = 0; place < document.body.scrollHeight + 600; place += 600) {
+        window.scrollTo(0, place); await new Promise(seen => requestAnimationFrame(() => setTimeout(seen))); } }"""
+    )
     visit.page.wait_for_function(f"({RAW})() === 0")
     visit.check()
 
