@@ -48,14 +48,14 @@ def assumed_of(symbol: sp.Symbol) -> list[sp.Basic]:
     return facts
 
 
-@lru_cache(maxsize=4096)  # the conditions of a statement are translated for each of its steps
+@lru_cache(maxsize=16384)  # the conditions of a statement are translated for each of its steps
 def _quotient(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Numerator and denominator without a common factor."""
     numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
     return numerator, denominator
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
     """``numerator/denominator R 0`` as a product of distinct factors: even powers only say "not zero"."""
     strict = relation in (sp.StrictGreaterThan, sp.StrictLessThan)
@@ -154,7 +154,7 @@ class Translation:
         inner = self._walk(base)
         if exponent.is_Integer:
             if exponent.is_negative:
-                self._require_nonzero(sp.numer(sp.cancel(sp.together(inner))))
+                self._require_nonzero(_quotient(inner)[0])
             return inner**exponent
         if not exponent.is_Rational:
             raise TypeError(f"{node} is not algebraic: write it with exp and log of one variable")
@@ -162,7 +162,7 @@ class Translation:
         if root_key not in self._table:
             root = self._variable("root")
             self._table[root_key] = root
-            numerator, denominator = sp.fraction(sp.cancel(sp.together(inner)))
+            numerator, denominator = _quotient(inner)
             self._require_nonzero(denominator)
             self.defined.append(_sign(sp.GreaterThan, numerator, denominator))
             self._learn(sp.Ge(root, 0), sp.Eq(denominator * root**exponent.q - numerator, 0))
@@ -262,7 +262,7 @@ class Translation:
 
     def _fact(self, relation: type, lhs: sp.Expr, rhs: sp.Expr) -> sp.Basic:
         """``lhs R rhs`` between rational expressions that are known to be defined."""
-        numerator, denominator = sp.fraction(sp.cancel(sp.together(lhs - rhs)))
+        numerator, denominator = _quotient(lhs - rhs)
         if relation is sp.Eq:
             return sp.Eq(numerator, 0)
         return _sign(relation, numerator, denominator)
