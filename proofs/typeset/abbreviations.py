@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -47,13 +48,16 @@ def abbreviations(
     while len(chosen) < LETTERS:
         counted: Counter[sp.Expr] = Counter()
         for term in terms:
-            counted.update(_parts(term))
+            counted.update(_long_parts(term))
         saved = {part: (times - 1) * _size(part) for part, times in counted.items()}
         most = max(saved.values(), default=0)
         if most < SAVED:
             break
         best = min((part for part in saved if saved[part] == most), key=sp.default_sort_key)
-        terms = [term.xreplace({best: sp.Dummy(f"{len(chosen)}", real=True)}) for term in terms]
+        name = f"{len(chosen)}"
+        terms = [
+            term.xreplace({best: sp.Dummy(name, real=True)}) if best in _all_parts(term) else term for term in terms
+        ]
         chosen.append(best.xreplace({each: chosen[int(each.name)] for each in best.atoms(sp.Dummy)}))
     taken = {each.name for term in terms for each in term.free_symbols} - {each.name for each in begun}
     name = next(each for each in NAMES if not any(each.strip("\\") in one for one in taken))
@@ -67,7 +71,7 @@ def abbreviations(
 def defined(letters: Mapping[sp.Symbol, sp.Expr], texts: Iterable[str]) -> tuple[str, ...]:
     """``$theta_1 = ...$`` for the letters that the texts use, and those that these use."""
     text, found = " ".join(texts), []
-    for letter, term in reversed(letters.items()):
+    for letter, term in reversed([*letters.items()]):
         if letter.name in text:
             said = f"${letter.name} = {scalar_latex(term)}$"
             text += said
@@ -91,7 +95,7 @@ def printed_claims(told: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def shortened(thing: Thing, letters: Mapping[sp.Symbol, sp.Expr]) -> Thing:
     """A copy with terms replaced by their letters: of a term, a word, a proposition, or several."""
     changed: Any = _shortened(thing, letters) if letters else thing
-    return changed  # type: ignore[no-any-return]
+    return changed
 
 
 def _shortened(thing: Any, letters: Mapping[sp.Symbol, sp.Expr]) -> Any:
@@ -123,6 +127,16 @@ def _terms(thing: Any) -> Iterator[sp.Expr]:
             yield from _terms(getattr(thing, each.name))
 
 
+@lru_cache(maxsize=20_000)
+def _all_parts(term: sp.Expr) -> frozenset[sp.Basic]:
+    return frozenset(sp.preorder_traversal(term))
+
+
+@lru_cache(maxsize=20_000)
+def _long_parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
+    return tuple(_parts(term))
+
+
 def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
     """Every scalar part that is long enough."""
     if (
@@ -136,5 +150,6 @@ def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
             yield from _parts(each)
 
 
+@lru_cache(maxsize=100_000)
 def _size(term: sp.Basic) -> int:
     return 1 + sum(map(_size, term.args)) if not isinstance(term, Tensor) else 6
