@@ -38,6 +38,7 @@ def _hide_tools() -> ModuleType:
 
 
 TOOLS = _hide_tools()
+PROOFS = Path(__file__).resolve().parent / "proofs"
 
 
 def pytest_collection_finish() -> None:
@@ -52,7 +53,14 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test marked ``needs_*`` is skipped, with the reason, where its tool is not on the PATH."""
+    """A test marked ``needs_*`` is skipped, with the reason, where its tool is not on the PATH.
+
+    What reads the proofs of the whole book stands before the tests of the proofs: one worker makes them for all.
+    """
+    book = [item for item in items if item.get_closest_marker("whole_book")]
+    rest = [item for item in items if not item.get_closest_marker("whole_book")]
+    first = next((index for index, item in enumerate(rest) if item.path.is_relative_to(PROOFS)), len(rest))
+    items[:] = [*rest[:first], *book, *rest[first:]]
     absent = {marker: tool for marker in TOOLS.NEEDED if (tool := TOOLS.missing(marker))}
     for item in items:
         for marker, tool in absent.items():

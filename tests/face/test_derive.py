@@ -127,6 +127,7 @@ def test_show_fits_80_columns_with_hanging_indents_and_no_latex(name: str) -> No
     assert "Corrected statement" in printed.stdout
 
 
+@pytest.mark.whole_book
 def test_every_statement_is_told_in_plain_characters() -> None:
     from eigentoken.proofs.typeset.summary import summary
 

@@ -131,7 +131,9 @@ def test_no_test_decides_by_itself_that_a_tool_is_missing() -> None:
     }
     # the browser is started by its path, in a file that is marked as a whole
     assert asks - {"face/test_hidden_tools.py"} == {"face/test_browser.py"}
-    assert "pytestmark = pytest.mark.needs_browser" in (TESTS / "face" / "test_browser.py").read_text(encoding="utf-8")
+    assert "pytestmark = [pytest.mark.needs_browser, " in (TESTS / "face" / "test_browser.py").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("target", ["test", "test-all", "test-lowest"])
