@@ -38,7 +38,9 @@ from eigentoken.proofs.steps.consensus_criteria import other_index
 from eigentoken.proofs.steps.reductions import bipartite_block, claimed_spectrum, group_multipliers
 from eigentoken.proofs.steps.standing_assumption import ASSUMPTION_1
 from eigentoken.proofs.steps.textbook_maps import INTERMEDIATE_VALUE
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import FALSE, Exists, Implication, Negation, conjuncts, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop
@@ -295,6 +297,36 @@ BALANCED = AllOf(
 )
 
 
+#: Otherwise, for p = q, no multiplier is outside: the linearisation is silent.
+QUIET = proposition(
+    sp.And(sp.Eq(p, q), sp.Eq(k, 1), sp.Le(lam(V, 2), 0, evaluate=False), sp.Le(alpha * sp.Abs(lam(V, d)), 2))
+)
+SILENT = Implication(QUIET, Negation(proposition(Unstable(BipartiteAt(V, k)))))
+
+
+def _silent(kernel: Kernel, test: Proved, *known: Proved) -> Proved:
+    """The classes of one side are 1, the pair along ``v_ell`` is 1 and ``1 + alpha lambda_ell``, between -1 and 1."""
+    quiet, wide = kernel.assume(QUIET), kernel.given(d >= 2)
+    parts = test.proposition.right.parts
+    same, index = kernel.part(quiet, sp.Eq(p, q)), kernel.part(quiet, sp.Eq(k, 1))
+    order = kernel.eigenvalue_order(V)
+    absurd = []
+    for part in parts:
+        if isinstance(part, Exists):
+            here = [kernel.assume(each) for each in conjuncts(part.guard)]
+            later = kernel.integers([*here, index], sp.Ge(ell, 2, evaluate=False))
+            most = kernel.at(kernel.at(order, sp.Integer(2), wide), ell, *here, later)
+            least = kernel.at(kernel.at(order, ell, *here), d, *here)
+            false = kernel.arithmetic([kernel.assume(part.body), most, least, quiet, same, *known], FALSE)
+            absurd.append((part, kernel.exists_elimination(kernel.assume(part), false)))
+        else:
+            absurd.append((part, kernel.arithmetic([kernel.assume(part), same, *known], FALSE)))
+    unstable = kernel.assume(Unstable(BipartiteAt(V, k)))
+    either = kernel.modus_ponens(test, unstable)
+    none = kernel.discharge(unstable.proposition, kernel.by_cases(either, *absurd))
+    return kernel.discharge(QUIET, kernel.tautology([none], SILENT.right))
+
+
 def proof(kernel: Kernel) -> Proved:
     """The spectrum; on ``v_1`` the polynomial of the pair is negative at 1, elsewhere its value at 0 is above 1."""
     tokens, fixed = split(kernel), kernel.given(FIXED)
@@ -323,7 +355,12 @@ def proof(kernel: Kernel) -> Proved:
         (long.proposition, kernel.by_cases(either, (first.proposition, along_last), (other.proposition, elsewhere))),
     )
     balanced = kernel.supply(balanced, kernel.tautology([kernel.assume(BALANCED)], BALANCED.parts[0]))
-    return kernel.conjunction(spectrum, kernel.discharge(UNBALANCED, unbalanced), kernel.discharge(BALANCED, balanced))
+    return kernel.conjunction(
+        spectrum,
+        kernel.discharge(UNBALANCED, unbalanced),
+        kernel.discharge(BALANCED, balanced),
+        _silent(kernel, test, tokens),
+    )
 
 
 PM_L5 = register(
@@ -338,6 +375,7 @@ PM_L5 = register(
             SPECTRUM,
             When(UNBALANCED, Unstable(BipartiteAt(V, k))),
             When(BALANCED, Unstable(BipartiteAt(V, k))),
+            Formula(SILENT),
         ),
         depends=("PM-L1", "PM-A1", "PM-CX1"),
         derive=derive,
