@@ -10,11 +10,11 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.power_method.symbols import alpha, any_score, p
+from eigentoken.proofs.power_method.symbols import alpha, p
 
-__all__ = ["OMEGA2", "OMEGA3", "G", "antipodal_slopes", "scores", "value"]
+__all__ = ["AGAINST", "TOGETHER", "G", "antipodal_slopes"]
 
-OMEGA2, OMEGA3 = sp.symbols("omega_2 omega_3", real=True)
+_OMEGA2, _OMEGA3 = sp.symbols("omega_2 omega_3", real=True)
 G = sp.symbols("g_2 g_3 g_4", real=True)
 
 _W, _XI = (1, 0, 0, 0), (0, 1, 0, 0)
@@ -25,16 +25,11 @@ def value() -> list[list[Any]]:
     """V in the basis (w, xi, e_3, e_4)."""
     nu, h33, h34, h44 = sp.symbols("nu h_33 h_34 h_44", real=True)
     return [
-        [nu, OMEGA2, OMEGA3, 0],
-        [OMEGA2, *G],
-        [OMEGA3, G[1], h33, h34],
+        [nu, _OMEGA2, _OMEGA3, 0],
+        [_OMEGA2, *G],
+        [_OMEGA3, G[1], h33, h34],
         [0, G[2], h34, h44],
     ]
-
-
-def scores() -> list[list[Any]]:
-    """Any M with w^T M w = 0: ``c_21 = xi^T M w`` and ``c_12 = w^T M xi`` are its entries that matter."""
-    return any_score(4, sp.Integer(0))
 
 
 def antipodal_slopes(name: str, moves: list[tuple[Any, int, str]]) -> Any:
@@ -44,8 +39,6 @@ def antipodal_slopes(name: str, moves: list[tuple[Any, int, str]]) -> Any:
         from eigentoken.proofs.steps.token_groups import slopes
 
         parameters: dict[str, Any] = {"V": value()}
-        if name.startswith("attention"):
-            parameters["M"] = scores()
         if name.endswith("map"):
             parameters["alpha"] = alpha
         groups = [(count, tuple(side * entry for entry in _W), _MOVES[move]) for count, side, move in moves]
@@ -54,8 +47,6 @@ def antipodal_slopes(name: str, moves: list[tuple[Any, int, str]]) -> Any:
     return run
 
 
-#: The three kinds of moves: two tokens of one half against each other, both halves together, halves against each other.
-PAIR = [(1, 1, "xi"), (1, 1, "-xi"), (p - 2, 1, "0"), (p, -1, "0")]
-PAIR_BELOW = [(1, -1, "xi"), (1, -1, "-xi"), (p - 2, -1, "0"), (p, 1, "0")]
+#: Two kinds of moves: both halves together, halves against each other.
 TOGETHER = [(p, 1, "xi"), (p, -1, "xi")]
 AGAINST = [(p, 1, "xi"), (p, -1, "-xi")]
