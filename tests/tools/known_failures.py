@@ -159,7 +159,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("c_i > -1/alpha", _FLIP, case=kernel_without_sign),
     ),
     "PM-L9": (
-        _needed("s != 0", "rank 1, for M = 0 or any skew M", place="=>1"),
+        _needed("s != 0", "rank 1, for M = 0 or any skew M", place="=>3"),
         _needed("two clusters", "an m-clustering can have a smaller rank", shown="TV15"),
     ),
     "PM-L11": (_needed(_STEP, "a multiplier is at or below -1, as in PM-L4", place="=>1.2"),),
