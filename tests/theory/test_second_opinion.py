@@ -58,6 +58,9 @@ TRUE_INEQUALITIES = [
     ([], sp.exp(2 * x) + sp.exp(-2 * x) >= 2),
     ([y >= sp.exp(-x)], y * sp.exp(x / 2) ** 2 >= 1),
     ([x > 2, y < 1], (x - 1) * (y - 1) / ((x - 2) * (y - 3) ** 2) < 0),
+    ([sp.sqrt(x) < 2], sp.And(x >= 0, x < 4)),
+    ([sp.sqrt(x + y) > 1, y < 0], x > 1),
+    ([sp.Ge(sp.cbrt(v), 2)], v >= 8),
 ]
 FALSE_INEQUALITIES = [
     ([v > 0], v**2 > v),
@@ -82,6 +85,10 @@ FALSE_INEQUALITIES = [
     ([], sp.exp(2 * x) + sp.exp(-2 * x) > 2),
     ([y >= sp.exp(-x)], y * sp.exp(x / 2) >= 1),
     ([x > 2, y < 1], (x - 1) * (y - 1) / ((x - 2) * (y + 3) ** 2) < 0),
+    ([x < 4], sp.sqrt(x) < 2),
+    ([sp.sqrt(x) < 2], x > 0),
+    ([sp.sqrt(x + y) > 1, y < 1], x > 1),
+    ([x > -1], sp.sqrt(x) ** 2 >= x - sp.sqrt(x)),
 ]
 
 

@@ -137,7 +137,8 @@ class _Question:
         self._taken: set[Any] = set()
         self._answered: set[int] = set()
         self.solved: list[tuple[int, Any]] = []
-        given = [each for each in given if not self._solve(each)]
+        given = [each for each in given if not self._solve(self._equation(each))]
+        self._solve_roots()
         several = [each for each in self.opaque if isinstance(each, sp.Abs | sp.Max | sp.Min)]
         #: in each case, each part of the conclusion is refuted beside the premises and the parts before it
         self.questions = [
@@ -199,9 +200,8 @@ class _Question:
         images = [value if other == place else each for other, each in enumerate(self.context.gens())]
         self._values = [each.compose(*images, ctx=self.context) for each in self._values]
 
-    def _solve(self, given: Any) -> bool:
-        """An equation between polynomials that is linear in a letter, with a number before it: the letter is replaced."""
-        difference = self._polynomial(given.lhs - given.rhs) if isinstance(given, sp.Eq) else None
+    def _solve(self, difference: Any) -> bool:
+        """A polynomial that is zero and linear in a letter, with a number before it: the letter is replaced."""
         if difference is None:
             return False
         for symbol in sorted(self.symbols, key=str):
@@ -213,6 +213,17 @@ class _Question:
                 self.solved.append((place, value))
                 return True
         return False
+
+    def _equation(self, given: Any) -> Any:
+        """What is zero by an equation between polynomials; ``None`` of anything else."""
+        return self._polynomial(given.lhs - given.rhs) if isinstance(given, sp.Eq) else None
+
+    def _solve_roots(self) -> None:
+        """``r = b^(1/q)`` in a hypothesis is defined, so that ``b = r^q`` may give a letter of b."""
+        for node in self._earlier:
+            base = self._polynomial(node.base) if isinstance(node, sp.Pow) else None
+            if base is not None:
+                self._solve(self._values[self.leaves[node]] ** int(node.exp.q) - base)
 
     def _facts_of(self, nodes: Iterable[Any]) -> list[Formula]:
         """The facts of these opaque parts, and how exponentials among all of them are ordered."""
