@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from pathlib import Path
@@ -172,6 +172,13 @@ def verify(
     """
     if not isinstance(statement, Statement):
         statement = statements().get(statement)
+    tested, found = _properties(statement, instances, seed) if instances else (0, [])
+    lines = (*_proof_lines(statement, second), *found)
+    return Verified(statement.id, statements().digest(statement), lines, tested)
+
+
+def _proof_lines(statement: Statement, second: bool) -> list[Line]:
+    """What does not depend on random instances: steps, proofs, vectors, counterexamples, dropped conditions."""
     lines: list[Line] = []
     if statement.derivation is not None:
         outcomes = statement.derivation.check(statement.facts, second=second)
@@ -190,11 +197,7 @@ def verify(
             lines.append(_verdict_line("counterexample", example.name, example.check))
     for variant in statement.variants:
         lines.append(_verdict_line("dropped", variant.dropped, variant.witness))
-    tested = 0
-    if instances:
-        tested, found = _properties(statement, instances, seed)
-        lines += found
-    return Verified(statement.id, statements().digest(statement), tuple(lines), tested)
+    return lines
 
 
 def _kernel_lines(statement: Statement, second: bool) -> list[Line]:
@@ -300,25 +303,48 @@ def verify_many(
     """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked."""
     registry = statements()
     chosen = [registry.get(each).id for each in ids] or [each.id for each in registry]
-    results = []
-    for result in _results(chosen, instances, second, seed, jobs):
-        results.append(result)
-        done()
-    return results
-
-
-def _results(chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int) -> Iterator[Verified]:
     if jobs == 1:
-        yield from (_verify_by_id(each, instances, second, seed) for each in chosen)
-        return
+        results = []
+        for each in chosen:
+            results.append(verify(each, instances=instances, second=second, seed=seed))
+            done()
+        return results
+    found: dict[str, dict[bool, Verified]] = {}
+    for name, proof, part in _in_parallel(chosen, instances, second, seed, jobs):
+        found.setdefault(name, {})[proof] = part
+        if len(found[name]) == 2:
+            for _ in range(chosen.count(name)):
+                done()
+    return [_together(found[each][True], found[each][False]) for each in chosen]
+
+
+def _together(proof: Verified, properties: Verified) -> Verified:
+    return replace(proof, lines=proof.lines + properties.lines, tested=properties.tested)
+
+
+def _in_parallel(
+    chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int
+) -> Iterator[tuple[str, bool, Verified]]:
+    """The proof of each statement and its random instances, one by one: those with most questions to solvers on record first."""
     from joblib import Parallel, delayed
 
-    work = (delayed(_verify_by_id)(each, instances, second, seed) for each in chosen)
-    yield from Parallel(n_jobs=jobs, return_as="generator")(work)
+    def asked(name: str) -> int:
+        known = evidence_of(statements().get(name))
+        return known.second if known else 0
+
+    longest = sorted(dict.fromkeys(chosen), key=asked, reverse=True)
+    work = [delayed(_part)(each, proof, instances, second, seed) for each in longest for proof in (True, False)]
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
 
 
-def _verify_by_id(name: str, instances: int, second: bool, seed: int) -> Verified:
-    return verify(statements().get(name), instances=instances, second=second, seed=seed)
+def _part(name: str, proof: bool, instances: int, second: bool, seed: int) -> tuple[str, bool, Verified]:
+    """One half of :func:`verify`."""
+    statement = statements().get(name)
+    digest = statements().digest(statement)
+    if proof:
+        return name, proof, Verified(name, digest, tuple(_proof_lines(statement, second)))
+    tested, lines = _properties(statement, instances, seed) if instances else (0, [])
+    return name, proof, Verified(name, digest, tuple(lines), tested)
 
 
 def ledger_of(statement: Statement) -> Path | None:

@@ -10,7 +10,7 @@ import sympy as sp
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.summary import Summary
-from eigentoken.proofs.verify import verify
+from eigentoken.proofs.verify import verify, verify_many
 from eigentoken.theory.language.claims import Stable
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
@@ -106,3 +106,13 @@ def test_the_steps_of_a_claim_are_printed() -> None:
     screen = [line for _, lines in Summary(statement, "stepwise", None).sections() for line in lines]
     assert any(line.startswith("then") and line.endswith("[step 2]") for line in screen)
     assert "(Step 2)" in to_markdown(of_statement(statement))
+
+
+def test_two_processes_find_what_one_finds() -> None:
+    """The halves of a statement may be done by different processes; the answers come in the order asked."""
+    ids = ["PM-E3", "PM-E1", "PM-E3"]
+    finished: list[int] = []
+    found = verify_many(ids, instances=20, jobs=2, done=lambda: finished.append(1))
+    assert [each.id for each in found] == ids and len(finished) == 3
+    assert found == verify_many(ids, instances=20, jobs=1)
+    assert all(each.good and each.tested for each in found)
