@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from math import lcm
 from typing import Any
@@ -62,7 +63,7 @@ def lemma_of(step: Step, name: str, origin: str = "") -> CoqLemma:
         if isinstance(step, Identity):
             return CoqLemma(name, source, *_identity(*step.sides(), HINTS.get((origin, step.name), CLOSING)))
         if isinstance(step, Inequality):
-            made = _Inequality(step.hypotheses, step.conclusion)
+            made = ScalarInequality(step.hypotheses, step.conclusion)
             facts = HINTS.get((origin, step.name))
             if facts is not None:
                 first, second = made.by_hand(facts)
@@ -230,10 +231,11 @@ def _shares(nodes: Iterable[Any]) -> dict[Any, int]:
 # -- inequalities ----------------------------------------------------------------------------------------------------
 
 
-class _Inequality:
+class ScalarInequality:
     """``hypotheses -> conclusion``: the statement, a plain script, and one with more hints."""
 
-    def __init__(self, hypotheses: Iterable[Any], conclusion: Any) -> None:
+    def __init__(self, hypotheses: Iterable[Any], conclusion: Any, *, defined: bool = False) -> None:
+        """``defined``: the hypotheses themselves say where their terms are."""
         parts = [part for each in hypotheses for part in _conjuncts(sp.sympify(each))]
         goal = sp.sympify(conclusion)
         _check_powers([*parts, goal])
@@ -242,11 +244,22 @@ class _Inequality:
         self.goal = goal.xreplace(bare)
         self.names = Names()
         self._shown = condition(self.goal, self.names)
-        nonzero = [f"{term(each, self.names)} <> 0" for each in _denominator_factors(self.given)]
+        factors = [] if defined else _denominator_factors(self.given)
+        nonzero = [f"{term(each, self.names)} <> 0" for each in factors]
         self._premises = [*(condition(each, self.names) for each in self.given), *nonzero]
 
     def statement(self) -> str:
         return _quantified(self.names, self._premises, self._shown)
+
+    def of(self, given: list[Any], goal: Any) -> ScalarInequality:
+        """The same lemma after its hypotheses and its goal were rewritten."""
+        made = copy(self)
+        made.given, made.goal = given, goal
+        return made
+
+    def opening(self) -> str:
+        """The introduction of letters and hypotheses."""
+        return self._opening()[0]
 
     def _opening(self) -> tuple[str, list[str]]:
         labels = [f"H{index}" for index in range(len(self._premises))]

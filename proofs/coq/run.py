@@ -114,6 +114,10 @@ Lemma abs_bounds (x b : R) : Rabs x <= b -> - b <= x /\ x <= b.
 Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
 Lemma abs_product (x y a b : R) : Rabs x <= a -> Rabs y <= b -> Rabs (x * y) <= a * b.
 Proof. intros A B. rewrite Rabs_mult. apply Rmult_le_compat; try apply Rabs_pos; assumption. Qed.
+Lemma abs_over_pos (u v : R) : v > 0 -> Rabs (u / v) = Rabs u / v.
+Proof. intros V. unfold Rdiv. rewrite Rabs_mult, Rabs_inv, (Rabs_right v) by lra. reflexivity. Qed.
+Lemma abs_over_neg (u v : R) : v < 0 -> Rabs (u / v) = Rabs u / - v.
+Proof. intros V. unfold Rdiv. rewrite Rabs_mult, Rabs_inv, (Rabs_left v) by lra. reflexivity. Qed.
 Lemma quotient_pos (a b : R) : a > 0 -> b > 0 -> a / b > 0.
 Proof. intros A B. apply Rmult_gt_0_compat; [exact A | apply Rinv_0_lt_compat; exact B]. Qed.
 Lemma quotient_ge (a b : R) : a >= 0 -> b > 0 -> a / b >= 0.

@@ -9,10 +9,12 @@ import sympy as sp
 
 __all__ = ["Names", "NotExportable", "condition", "term"]
 
-_RESERVED = frozenset(
+RESERVED = frozenset(
     ("R", "E", "PI", "exp", "ln", "sqrt", "sin", "cos", "tan", "in", "at", "as", "let", "fix", "fun", "if", "then", "else",
      "match", "end", "return", "forall", "exists", "where", "with", "using", "Type", "Prop", "Set", "IZR", "INR", "Rabs",
-     "Rmax", "Rmin", "pow", "cosh", "sinh", "tanh", "up", "pos", "nonneg", "id", "fst", "snd", "D", "C", "N", "Z", "Q", "I")
+     "Rmax", "Rmin", "pow", "cosh", "sinh", "tanh", "up", "pos", "nonneg", "id", "fst", "snd", "D", "C", "N", "Z", "Q", "I", "S", "O", "sum",
+     "total", "dot", "image", "vec", "mat", "within", "inverse", "parts", "given", "integers", "not", "eq", "conj", "True",
+     "False", "by", "do", "mod", "of", "for", "cofix", "nat")
 )  # fmt: skip
 _RELATIONS = {
     sp.StrictGreaterThan: ">",
@@ -39,7 +41,7 @@ class Names:
             stem = symbol.name.replace("+", "plus").replace("-", "minus").replace("'", "_prime")
             stem = re.sub(r"\W+", "_", stem.replace("*", "star")).strip("_") or "v"
             stem = stem if stem.isascii() and stem[0].isalpha() else f"v_{len(self._names)}"
-            stem = f"{stem}_" if stem in _RESERVED else stem
+            stem = f"{stem}_" if stem in RESERVED else stem
             while stem in self._names.values():
                 stem += "_"
             self._names[symbol] = stem
@@ -47,6 +49,10 @@ class Names:
 
     def all(self) -> list[str]:
         return list(self._names.values())
+
+    def symbols(self) -> list[sp.Symbol]:
+        """The symbols that have a name, in the order of the names."""
+        return list(self._names)
 
 
 def term(node: Any, names: Names) -> str:

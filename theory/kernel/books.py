@@ -180,7 +180,7 @@ def recall(
         (whole, *premises),
         joint,
         hypotheses,
-        detail=(statement.id, whole, _constants(statement, table)),
+        detail=(statement.id, whole, _constants(statement, table), table),
     )
 
 

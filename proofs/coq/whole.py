@@ -1,0 +1,52 @@
+"""The file of a whole derivation: scalar lemmas, steps in a section, and the theorem with all its hypotheses in its statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eigentoken.proofs.coq.derivations import Derivation
+
+__all__ = ["scalar_text", "theorem_name", "whole_text"]
+
+
+def theorem_name(identifier: str) -> str:
+    """``PM-N4'`` as a name in Coq."""
+    return identifier.replace("'", "_prime").replace("-", "_").replace(".", "_")
+
+
+def scalar_text(name: str, statement: str, script: str) -> str:
+    return f"Lemma {name} : {statement}.\nProof.\n{script}\nQed.\n"
+
+
+def _comment(text: str) -> str:
+    return text.replace("(*", "( *").replace("*)", "* )")
+
+
+def statement_text(made: Derivation) -> str:
+    """The theorem in full: letters, what they are, what is assumed, the conditions, the claims."""
+    letters = "".join(f"\n  ({name} : {sort})" for name, sort in made.variables)
+    sorts = "".join(f"\n  {fact} ->" for _, fact in made.sorts)
+    assumed = "".join(
+        f"\n  (* assumed, {_comment(each.rule)}: {_comment(each.told)} *)\n  ({each.statement}) ->" for each in made.assumed
+    )
+    return f"forall{letters},{sorts}{assumed}\n  (* the statement *)\n  {made.claim_text}"
+
+
+def whole_text(made: Derivation, scripts: Mapping[str, str], told: str = "") -> str:
+    """Everything after the library."""
+    lines = [f"(* {_comment(told)} *)\n"] if told else []
+    for step in made.scalars:
+        lines += [scalar_text(each.name, each.statement, scripts[each.statement]) for each in step.lemmas]
+        lines.append(scalar_text(step.name, step.statement, f"{step.script}."))
+    lines.append("Section Derivation.")
+    lines += [f"Variable {name} : {sort}." for name, sort in made.variables]
+    lines += [f"Hypothesis {name} : {fact}." for name, fact in made.sorts]
+    lines += [f"Hypothesis {each.name} : {each.statement}." for each in made.assumed]
+    lines += [f"Lemma {name} : {statement}.\nProof. {script}\nQed." for name, statement, script in made.steps]
+    lines.append("End Derivation.\n")
+    kept = [*(name for name, _ in made.variables), *(name for name, _ in made.sorts), *(each.name for each in made.assumed)]
+    lines.append(
+        f"Theorem {made.theorem} : {statement_text(made)}.\n"
+        f"Proof.\n  intros {' '.join(kept)}. intros. eapply {made.last}; eassumption.\nQed.\n"
+    )
+    return "\n".join(lines)
