@@ -8,7 +8,7 @@ verified, and the status of a statement is read from there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -39,6 +39,7 @@ __all__ = [
     "evidence_of",
     "ledger_of",
     "record",
+    "record_formal",
     "status_of",
     "vector_line",
     "verify",
@@ -368,7 +369,31 @@ def record(results: Sequence[Verified], ledger: Path | None = None) -> list[Path
         found.setdefault(path, {})[each.id] = asdict(each.evidence())
     for path, new in found.items():
         entries = read_json(path) if path.exists() else {}
+        for name, entry in new.items():  # what Coq accepted stands as long as the text does
+            before = entries.get(name, {})
+            entry["formal"] = before.get("formal", 0) if before.get("digest") == entry["digest"] else 0
         write_text(path, json.dumps(dict(sorted({**entries, **new}.items())), indent=1) + "\n")
+    _ledger.cache_clear()
+    return list(found)
+
+
+def record_formal(counts: Mapping[str, int], ledger: Path | None = None) -> list[Path]:
+    """Store for how many systems Coq accepts the whole derivation, beside evidence that is recorded for exactly this text."""
+    found: dict[Path, dict[str, int]] = {}
+    for name, count in counts.items():
+        statement = statements().get(name)
+        path = ledger or ledger_of(statement)
+        entry = None if path is None or not path.exists() else read_json(path).get(name)
+        if path is None or entry is None or entry["digest"] != statements().digest(statement):
+            raise ValueError(
+                f"no evidence is recorded for this text of {name}: `eigentoken verify {name} --record` comes first"
+            )
+        found.setdefault(path, {})[name] = count
+    for path, new in found.items():
+        entries = read_json(path)
+        for name, count in new.items():
+            entries[name]["formal"] = count
+        write_text(path, json.dumps(entries, indent=1) + "\n")
     _ledger.cache_clear()
     return list(found)
 

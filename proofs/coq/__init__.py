@@ -1,8 +1,8 @@
-"""Scalar lemmas of the book as Coq files: stated over Coq's reals, proved by its tactics, kept only if coqc accepts.
+"""Coq: scalar lemmas of the book, and whole derivations of the kernel as theorems, kept only if coqc accepts.
 
-For: a third opinion on identities and inequalities, where coqc is installed.
-Enters: steps.  Leaves: files that coqc accepted.
-Below it: theory.proving, theory.statements.
+For: a third opinion on identities and inequalities, and the rung ``formal``, where coqc is installed.
+Enters: steps; what the kernel proved.  Leaves: files that coqc accepted, what a theorem assumes, the axioms that it uses.
+Below it: theory.kernel, theory.proving, theory.statements.
 """
 
 from eigentoken.proofs.coq.lemmas import CoqLemma, lemmas_of

@@ -23,11 +23,11 @@ def _reduction(node: Proved, speech: Speech) -> str:
 
 
 def _positive(node: Proved, speech: Speech) -> str:
-    return "repeat split; positivity."
+    return "conjuncts; positivity."
 
 
 def _square(node: Proved, speech: Speech) -> str:
-    return "repeat split; first [apply dot_nonneg | sorted]."
+    return "conjuncts; first [apply dot_nonneg | sorted]."
 
 
 def _as_form(node: Proved, speech: Speech) -> str:
@@ -59,7 +59,7 @@ def _summand(node: Proved, speech: Speech) -> str:
     size = speech.range(said.letter.kind)
     tries = " | ".join(
         f"(pose proof (total_term {size} {speech.name(each)} (fun k_ => {term}) ltac:(assumption) every_) as all_; "
-        "cbv beta in all_; sums_in all_; repeat split; first [assumption | lra | same_real])"
+        "cbv beta in all_; sums_in all_; conjuncts; first [assumption | lra | same_real])"
         for each in sorted(places)
     )
     return (

@@ -7,7 +7,6 @@ hypothesis of the theorem, for exactly the instance that is used: ``premises -> 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,16 +21,16 @@ from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.logic import tied
 from eigentoken.theory.kernel.propositions import (
-    Conjunction,
     ForAll,
     Implication,
     Proposition,
+    bound_letters,
     conjuncts,
     free_letters,
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
-from eigentoken.theory.kernel.tensors import VectorLetter
+from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 from eigentoken.theory.language.terms import d, matrix, n
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.system import Space
@@ -65,6 +64,9 @@ class Derivation:
     claim_text: str = ""
     last: str = ""
     proved: int = 0
+    claims: int = 0
+    given: int = 0
+    "Claims that an assumed step says outright (a spectrum of the engine, beside the claims that use it)."
 
 
 _INVERSE = Assumed(
@@ -90,6 +92,7 @@ class _Walk:
         bound |= {node.premises[0].proposition.letter for node in self.nodes if node.rule == "exists_elimination"}
         shown = frozenset().union(*map(free_letters, (root.proposition, *root.hypotheses)))
         numbers = {each for each in shown - bound if isinstance(each, sp.Symbol | sp.MatrixSymbol)}
+        numbers |= set() if _of_every_state(self.nodes) else {VectorLetter(STATE)}
         speech = Speech(arities_of(said), frozenset(numbers | {n, d, HEADS}))
         speech.state = _state(root, speech)
         self.made = Derivation(name, speech)
@@ -114,8 +117,10 @@ class _Walk:
     @property
     def used(self) -> set[Any]:
         """The fixed letters that occur."""
-        found = {each for node in self.nodes for said in (node.proposition, *node.hypotheses) for each in free_letters(said)}
-        heads = {HEADS} if self.speech.arities.families else set()
+        found = {
+            each for node in self.nodes for said in (node.proposition, *node.hypotheses) for each in free_letters(said)
+        }
+        heads = {HEADS} if self.speech.heads else set()
         return {each for each in found if each in self.speech.fixed} | heads
 
     def _step(self, node: Proved, number: int) -> rules.Lemma:
@@ -153,16 +158,18 @@ class _Walk:
                 raise NotExportable(f"{node.rule} speaks of {letter.name} without showing it")
 
     def _refuse_empty(self) -> None:
-        """No claim may be what an assumed step says on the ground of nothing that is proved here."""
+        """What is claimed may not be what assumed steps say on the ground of nothing that is proved here."""
         worked: dict[int, bool] = {}
         for node in self.nodes:
             own = node.rule not in rules.ASSUMED and node.rule not in rules.LOGIC
-            worked[id(node)] = own or any(worked[id(each)] for each in node.premises)
+            below = any(worked[id(each)] for each in node.premises)
+            worked[id(node)] = own or (below and (node.rule in rules.LOGIC or node.rule in rules.CONCLUDING))
         bare = {_core(node.proposition) for node in self.nodes if node.rule in rules.ASSUMED and not worked[id(node)]}
-        for claim in conjuncts(self.root.proposition):
-            if _core(claim) in bare:
-                told = plain_text(latex(claim))
-                raise NotExportable(f"the claim is assumed, not proved: {told}")
+        claims = conjuncts(self.root.proposition)
+        left = [each for each in claims if _core(each) not in bare]
+        self.made.claims, self.made.given = len(claims), len(claims) - len(left)
+        if not left:
+            raise NotExportable("what is claimed is assumed, not proved: " + plain_text(latex(self.root.proposition)))
 
 
 def _core(said: Proposition) -> Proposition:
@@ -176,6 +183,14 @@ def _distinct(root: Proved) -> list[Proved]:
     return list(root.tree())
 
 
+def _of_every_state(nodes: list[Proved]) -> bool:
+    """Is something concluded from what holds at every state?  Else the theorem is about one state, any one."""
+    return any(
+        node.rule in {"dissipates", "monotone"} or VectorLetter(STATE) in bound_letters(node.proposition)
+        for node in nodes
+    )
+
+
 def _state(root: Proved, speech: Speech) -> str:
     """What a state of the system is: tokens on the sphere, on an ellipsoid, or any vectors."""
     system = root.system
@@ -184,5 +199,7 @@ def _state(root: Proved, speech: Speech) -> str:
     if system.space is Space.SPHERE:
         return "(forall i, within n i -> dot d ({x} i) ({x} i) = 1)"
     if system.metric:
-        return "(forall i, within n i -> dot d ({x} i) (image d " + speech.name(matrix(system.metric)) + " ({x} i)) = 1)"
+        return (
+            "(forall i, within n i -> dot d ({x} i) (image d " + speech.name(matrix(system.metric)) + " ({x} i)) = 1)"
+        )
     return "(State {x})"

@@ -6,9 +6,12 @@ book are integers of Coq.  A vector is a function ``nat -> R``, a matrix ``nat -
 
 from __future__ import annotations
 
+from eigentoken.proofs.coq.by_hand import BY_HAND
+
 __all__ = ["LIBRARY"]
 
-LIBRARY = r"""From Coq Require Import ZArith Lia Nsatz.
+LIBRARY = (
+    r"""From Coq Require Import ZArith Lia Nsatz.
 From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
 
@@ -155,6 +158,8 @@ Lemma dot_equal_product (d : Z) (A B W : mat) (u v : vec) :
 Proof. intros E. rewrite <- dot_image_product. apply dot_equal. exact E. Qed.
 Lemma dot_reverse (d : Z) (A : mat) (u v : vec) : dot d u (image d A v) = dot d v (image d (transposed A) u).
 Proof. rewrite dot_image, dot_sym. reflexivity. Qed.
+Lemma dot_image_T (d : Z) (A : mat) (u v : vec) : dot d u (image d (transposed A) v) = dot d (image d A u) v.
+Proof. rewrite dot_image. reflexivity. Qed.
 Lemma dot_reverse2 (d : Z) (A B : mat) (u v : vec) :
   dot d u (image d A (image d B v)) = dot d v (image d (transposed B) (image d (transposed A) u)).
 Proof. rewrite dot_image, dot_image, dot_sym. reflexivity. Qed.
@@ -190,6 +195,7 @@ Proof.
   rewrite (mat_product_ext d W W _ _ ltac:(intros x y X Y; reflexivity) E a b P Q). apply mat_product_one; assumption.
 Qed.
 
+Ltac conjuncts := repeat match goal with |- _ /\ _ => split end.
 Ltac positivity := first [ assumption | lra | exact Rlt_0_1 | apply exp_pos
   | lazymatch goal with
     | |- 0 < ?a * ?b => apply Rmult_lt_0_compat; positivity
@@ -218,7 +224,7 @@ Ltac forms := rewrite ?dot_image_sum, ?dot_image_scaled, ?dot_image_product, ?do
   | S : forall i, within ?n i -> dot ?d (?x i) _ = 1 |- context [dot ?d (?x ?i) _] => rewrite (S i) by assumption
   end.
 
-Ltac push_integers := rewrite ?plus_IZR, ?minus_IZR, ?mult_IZR, ?opp_IZR in *.
+Ltac push_integers := repeat progress (rewrite ?plus_IZR, ?minus_IZR, ?mult_IZR, ?opp_IZR in *).
 Ltac to_reals := repeat match goal with
   | H : (_ <= _)%Z |- _ => apply IZR_le in H
   | H : (_ < _)%Z |- _ => apply IZR_lt in H
@@ -228,8 +234,8 @@ Ltac to_reals := repeat match goal with
 Ltac parts := repeat match goal with H : _ /\ _ |- _ => destruct H end.
 (* Two spellings of one real number. *)
 Ltac equal_reals := first
-  [ reflexivity
-  | (push_integers; first [reflexivity | ring | solve [field; repeat split; first [assumption | lra | positivity | nra]]])
+  [ (lazymatch goal with |- ?a = ?a => reflexivity end)
+  | (push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]])
   | (progress f_equal; solve [equal_reals])
   | (repeat match goal with
       | |- context [Rabs ?u] => match goal with |- context [Rabs ?v] =>
@@ -238,7 +244,7 @@ Ltac equal_reals := first
           tryif constr_eq u v then fail else (replace (exp v) with (exp u) by (f_equal; solve [equal_reals])) end
       | |- context [sqrt ?u] => match goal with |- context [sqrt ?v] =>
           tryif constr_eq u v then fail else (replace (sqrt v) with (sqrt u) by (f_equal; solve [equal_reals])) end
-     end; push_integers; first [reflexivity | ring | solve [field; repeat split; first [assumption | lra | positivity | nra]]]) ].
+     end; push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]]) ].
 Ltac same_real := first
   [ assumption | exact I | lia
   | lazymatch goal with
@@ -263,18 +269,18 @@ Ltac same_real := first
               | (assert (E : a = d) by (solve [equal_reals]); assert (F : b = c) by (solve [equal_reals]);
                  rewrite <- E, <- F; apply not_eq_sym; exact H) ] end
     end
-  | matrices | contradiction | (to_reals; lra) | (to_reals; nra) ].
+  | matrices | contradiction | (to_reals; lra) | (to_reals; timeout 3 nra) ].
 (* An atom in another spelling: a relation, with where its terms are defined. *)
-Ltac same_atom := parts; repeat split; same_real.
+Ltac same_atom := parts; conjuncts; same_real.
 (* What a scalar lemma asks for, from the premises. *)
 Ltac given := first
-  [ assumption | lra | (to_reals; first [assumption | lra]) | tauto | (to_reals; tauto) | (to_reals; nra)
-  | (intros; parts; to_reals; first [assumption | lra | nra | tauto]) ].
-Ltac integers := parts; first [ lia | nia | (repeat split; first [lia | nia]) | (intuition (first [lia | nia])) ].
+  [ assumption | lra | (to_reals; first [assumption | lra]) | tauto | (to_reals; tauto) | (to_reals; timeout 3 nra)
+  | (intros; parts; to_reals; first [assumption | lra | timeout 3 nra | tauto]) ].
+Ltac integers := parts; first [ lia | nia | (conjuncts; first [lia | nia]) | (intuition (first [lia | nia])) ].
 (* The end of a step of arithmetic, from the conclusion of its scalar lemma. *)
 Ltac closing := first
   [ assumption | exact I | tauto
-  | (parts; repeat split; first [assumption | lra | (to_reals; lra)])
+  | (parts; conjuncts; first [assumption | lra | (to_reals; lra)])
   | (intros; parts; first [assumption | lra | tauto | lia])
   | (apply lt_IZR; push_integers; lra) | (apply le_IZR; push_integers; lra) ].
 (* That a value is of the sort of a letter, or satisfies a guard. *)
@@ -282,13 +288,13 @@ Ltac sorted := first
   [ assumption | exact I | lia | lra | (parts; first [assumption | lia | lra])
   | (apply within_first; assumption)
   | (parts; repeat first [apply Rmult_lt_0_compat | apply Rplus_lt_0_compat | apply Rinv_0_lt_compat | apply exp_pos]; lra)
-  | (parts; to_reals; nra) ].
+  | (parts; to_reals; timeout 3 nra) ].
 Ltac subst_indices := f_equal; first [assumption | lia | (apply eq_IZR; assumption) | (symmetry; assumption)].
 Ltac connectives := first [ assumption | exact I | tauto ].
 Ltac scalar := solve [ parts; first
-  [ timeout 5 lra | timeout 5 (repeat split; lra) | timeout 10 nra | timeout 10 (repeat split; nra) ] ].
+  [ timeout 5 lra | timeout 5 (conjuncts; lra) | timeout 10 nra | timeout 10 (conjuncts; nra) ] ].
 (* An equation between quantities, with where they are defined. *)
-Ltac same_number := repeat split; first [ assumption | equal_reals | sorted | positivity ].
+Ltac same_number := conjuncts; first [ assumption | equal_reals | sorted | positivity ].
 (* The sum of a sum, of a multiple and of a constant. *)
 Ltac sums_in H := repeat first
   [ rewrite total_plus in H | rewrite total_const in H by lia | rewrite total_scale in H ].
@@ -296,7 +302,18 @@ Ltac reversed := match goal with
   | |- context [dot ?d ?u (image ?d (transposed ?B) (image ?d ?A ?v))] =>
       replace (dot d u (image d (transposed B) (image d A v))) with (dot d v (image d (transposed A) (image d B u)))
         by (symmetry; apply dot_reverse2) end.
-Ltac reduced := parts; first [ same_number | (forms; same_number) | (forms; reversed; same_number) ].
+Ltac sides := repeat match goal with
+  | S : Symmetric ?d ?A |- dot ?d ?u (image ?d ?A ?v) * _ = dot ?d ?v (image ?d ?A ?u) * _ =>
+      rewrite (dot_symmetric d A u v S)
+  | S : Symmetric ?d ?A |- dot ?d ?u (image ?d ?A ?v) = dot ?d ?v (image ?d ?A ?u) => exact (dot_symmetric d A u v S)
+  end.
+Ltac inside_sums := repeat first [ (apply total_ext; intros) | (f_equal; [idtac]; apply total_ext; intros) ].
+Ltac reduced := parts; first
+  [ same_number | (forms; same_number) | (forms; reversed; same_number)
+  | (rewrite ?dot_image_T; forms; same_number)
+  | (inside_sums; sides; same_number) ].
 Lemma factor_lt (c a b : R) : 0 < c -> c * a < c * b -> a < b.
 Proof. intros C P. apply Rmult_lt_reg_l with c; assumption. Qed.
 """
+    + BY_HAND
+)

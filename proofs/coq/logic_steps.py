@@ -1,4 +1,4 @@
-"""Proof scripts of the rules of logic: explicit terms where the premises have the text that is wanted, else a change of spelling."""
+"""Proof scripts of the rules of logic: explicit terms where premises have the text that is wanted, else a change of spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from eigentoken.theory.kernel.propositions import (
     Disjunction,
     Equivalence,
     Exists,
-    ForAll,
     Implication,
     Negation,
     Proposition,
@@ -105,7 +104,8 @@ class Carrier:
             inner = self.step(said.part, target, source, name)
             return f"intro {name}. {inner[1]} exact ({proof} {inner[0]})."
         if isinstance(said, Binder):
-            return (self._exists if isinstance(said, Exists) else self._for_all)(said, source, target, proof)
+            change = self._exists if isinstance(said, Exists) else self._for_all
+            return change(said, source, target, proof)
         if isinstance(said, Atom):
             name = self.name("atom")
             return f"assert ({name} := {proof}). same_atom."
@@ -123,7 +123,8 @@ class Carrier:
 
     def _conjunction(self, said: Conjunction, source: Spelling, target: Spelling, proof: str) -> str:
         known = parts_of(source.of(said), proof)
-        lines, facts = [], {}
+        lines: list[str] = []
+        facts: dict[Proposition, str] = {}
         for part in said.parts:
             name, script = self.step(part, source, target, built(source.of(part), known))
             lines.append(script)
@@ -135,10 +136,10 @@ class Carrier:
         lines, names = [], [self.name("case") for _ in alternatives]
         for each, name in zip(alternatives, names, strict=True):
             part = next(one for one in said.parts if each in _disjuncts(source.of(one)))
-            if source.of(part) != each:
-                raise NotExportable("a disjunction of disjunctions in another spelling")
-            made, script = self.step(part, source, target, name)
-            lines.append(f"{{ {script} {injected(target.of(part), target.of(said), made)} }}")
+            inner, whole = self.name("inner"), source.of(part)
+            opening = f"assert ({inner} : {self.speech.text(whole, source.env)}). {{ {injected(each, whole, name)} }}"
+            made, script = self.step(part, source, target, inner)
+            lines.append(f"{{ {opening} {script} {injected(target.of(part), target.of(said), made)} }}")
         return f"destruct {proof} as {_pattern(names)}. " + " ".join(lines)
 
     def _equivalence(self, said: Equivalence, source: Spelling, target: Spelling, proof: str) -> str:
@@ -159,7 +160,7 @@ class Carrier:
         outside = target.with_letter(said.letter, other.letter, variable)
         return one, other, inside, outside
 
-    def _for_all(self, said: ForAll, source: Spelling, target: Spelling, proof: str) -> str:
+    def _for_all(self, said: Binder, source: Spelling, target: Spelling, proof: str) -> str:
         variable = self.name("v")
         _, other, inside, outside = self._binders(said, source, target, variable)
         facts = [self.name("sort") for _ in self.speech.facts(other.letter)]
@@ -172,12 +173,18 @@ class Carrier:
             applied += f" {name}"
         return text + self.then(said.body, inside, outside, f"({applied})")
 
-    def _exists(self, said: Exists, source: Spelling, target: Spelling, proof: str) -> str:
+    def _exists(self, said: Binder, source: Spelling, target: Spelling, proof: str) -> str:
         variable, body = self.name("v"), self.name("body")
         _, other, inside, outside = self._binders(said, source, target, variable)
         facts = [self.name("sort") for _ in self.speech.facts(other.letter)]
         guards = [self.name("guard")] if said.guard != TRUE else []
-        pattern = "[" + variable + "".join(f" [{each}" for each in (*facts, *guards)) + f" {body}" + "]" * (1 + len(facts) + len(guards))
+        pattern = (
+            "["
+            + variable
+            + "".join(f" [{each}" for each in (*facts, *guards))
+            + f" {body}"
+            + "]" * (1 + len(facts) + len(guards))
+        )
         lines = [f"destruct {proof} as {pattern}. exists {variable}."]
         proofs = list(facts)
         for name in guards:

@@ -63,7 +63,13 @@ def tensor_text(key: tuple[tuple[Monomial, sp.Expr], ...], speech: Speech, env: 
     pieces = []
     for monomial, scale in key:
         text = _monomial(monomial, speech, env)
-        pieces.append(text if scale == 1 else f"({speech.real(scale, env)} * {text})" if text != "1" else _scale(scale, speech, env))
+        pieces.append(
+            text
+            if scale == 1
+            else f"({speech.real(scale, env)} * {text})"
+            if text != "1"
+            else _scale(scale, speech, env)
+        )
     return "0" if not pieces else pieces[0] if len(pieces) == 1 else f"({' + '.join(pieces)})"
 
 
@@ -108,7 +114,9 @@ def _atom(atom: Any, speech: Speech, env: Env) -> str:
     if isinstance(atom, SumExp) and not atom.masks:
         name = _bound_name(env)
         inner = {**env, atom.bound: name}
-        return f"(total {speech.range(atom.bound.kind)} (fun {name} => exp {tensor_text(atom.exponent, speech, inner)}))"
+        return (
+            f"(total {speech.range(atom.bound.kind)} (fun {name} => exp {tensor_text(atom.exponent, speech, inner)}))"
+        )
     if isinstance(atom, Norm):
         return f"(norm_of_{atom.name} {_places(atom.indices, speech, env)})"
     raise NotExportable(f"{type(atom).__name__} has no form in Coq here")

@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 
-__all__ = ["ASSUMED", "LOGIC", "Lemma", "assumed_step", "lemma_of", "script_of"]
+__all__ = ["ASSUMED", "CONCLUDING", "LOGIC", "Lemma", "assumed_step", "lemma_of", "script_of"]
 
 #: What may stand as a hypothesis of the theorem: books, the linearization engine, what words and eigenvalues are.
 ASSUMED = {
@@ -50,6 +50,8 @@ ASSUMED = {
     "modulus": "what eigenvalues are",
     "bounded_forms": "what a norm is",
 }
+#: Among these, what may end a derivation, where what it is applied to is proved: the others give the claim away.
+CONCLUDING = frozenset(("textbook", "dissipates", "monotone"))
 LOGIC = frozenset(
     ("assume", "discharge", "modus_ponens", "supply", "conjunction", "part", "cases", "iff", "tautology", "generalise",
      "instantiate", "witness", "exists_elimination", "recall")
@@ -87,7 +89,9 @@ def lemma_of(name: str, node: Proved, speech: Speech) -> Lemma:
     hypotheses = [speech.said(each) for each in node.hypotheses]
     conclusion = speech.said(node.proposition)
     statement = _quantified(letters, [*sorts, *hypotheses], conclusion, speech)
-    return Lemma(name, node.proposition, node.hypotheses, letters, tuple(sorts), tuple(hypotheses), conclusion, statement)
+    return Lemma(
+        name, node.proposition, node.hypotheses, letters, tuple(sorts), tuple(hypotheses), conclusion, statement
+    )
 
 
 class _Context:
@@ -109,7 +113,12 @@ class _Context:
         listed = [*map(speech.name, lemma.letters), *names, *given]
         self.opening = f"intros {' '.join(listed)}. " if listed else ""
 
-    def of(self, premise: Lemma, facts: Mapping[Proposition, str] | None = None, more: Mapping[Any, list[str]] | None = None) -> str:
+    def of(
+        self,
+        premise: Lemma,
+        facts: Mapping[Proposition, str] | None = None,
+        more: Mapping[Any, list[str]] | None = None,
+    ) -> str:
         """The premise, applied to the letters in scope and to what is known."""
         known = {**self.facts, **(facts or {})}
         scope = {**self.scope, **(more or {})}
@@ -158,11 +167,11 @@ def assumed_step(name: str, node: Proved, lemma: Lemma, known: list[Lemma], spee
     proofs = [one for each in letters for one in (here.scope[each] if each in here.scope else here._any(each)[1])]
     proofs += [built(each, here.facts) for each in own]
     for premise in known:
-        bound = [one for one in premise.letters if one in states]
-        more = {one: [f"at_{speech.name(one)}_{i}" for i, _ in enumerate(speech.facts(one))] for one in bound}
-        binders = " ".join(x for one in bound for x in (speech.name(one), *more[one]))
+        here_bound = [one for one in premise.letters if one in states]
+        more = {one: [f"at_{speech.name(one)}_{i}" for i, _ in enumerate(speech.facts(one))] for one in here_bound}
+        binders = " ".join(x for one in here_bound for x in (speech.name(one), *more[one]))
         applied = here.of(premise, more=more)
-        proofs.append(f"(fun {binders} => {applied})" if bound else applied)
+        proofs.append(f"(fun {binders} => {applied})" if here_bound else applied)
     listed = [*values, *proofs]
     term = f"({' '.join([name, *listed])})" if listed else name
     return statement, f"{here.opening}exact {term}."
@@ -308,9 +317,12 @@ def _instantiate(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return " ".join(lines)
 
 
-def _guard(guard: Proposition, carrier: Carrier, source: Spelling, target: Spelling, facts: Mapping[Proposition, str]) -> str:
+def _guard(
+    guard: Proposition, carrier: Carrier, source: Spelling, target: Spelling, facts: Mapping[Proposition, str]
+) -> str:
     """The guard, with the value put in by Coq, from the premises that prove it with the value put in by the kernel."""
-    lines, made = [], {}
+    lines: list[str] = []
+    made: dict[Proposition, str] = {}
     for part in conjuncts(guard):
         shown = target.of(part)
         name = carrier.name("shown")
@@ -348,8 +360,8 @@ def _witness(node: Proved, here: _Context, known: list[Lemma]) -> str:
     body, script = carrier.step(said.body, source, target, built(source.of(said.body), facts))
     lines.append(script)
     term = body
-    for each in reversed(proofs):
-        term = f"(conj {each} {term})"
+    for one in reversed(proofs):
+        term = f"(conj {one} {term})"
     return " ".join([*lines, f"exists {text}. exact {term}."])
 
 

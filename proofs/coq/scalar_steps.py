@@ -56,7 +56,9 @@ class ScalarStep:
 def _boolean(said: Proposition) -> Any:
     """A proposition without binders as a sympy Boolean; each relation says where its terms are defined."""
     if isinstance(said, Atom):
-        return sp.And(_strict(relation_of(said)), *map(_strict, sorted(where_defined(said.word), key=sp.default_sort_key)))
+        return sp.And(
+            _strict(relation_of(said)), *map(_strict, sorted(where_defined(said.word), key=sp.default_sort_key))
+        )
     if isinstance(said, Conjunction | Disjunction):
         return (sp.And if isinstance(said, Conjunction) else sp.Or)(*map(_boolean, said.parts))
     if isinstance(said, Negation):
@@ -148,7 +150,7 @@ class _Split:
         name = f"{self.name}_{len(self.lemmas) + 1}"
         quick = f"{made.opening()}\nall: scalar."
         lighter = without_moduli(made)
-        scripts = (lambda: quick, lighter.script, lambda: lighter.script(hints=True))
+        scripts = (lambda: quick, lambda: "solve [by_hand].", lighter.script, lambda: lighter.script(hints=True))
         self.lemmas.append(ScalarLemma(name, made.statement(), scripts))
         letters = " ".join(self.names.of(each) for each in made.names.symbols())
         return f"apply ({name} {letters}); given" if letters else f"apply {name}; given"

@@ -3,9 +3,9 @@
 *One spelling.*  What is translated is the canonical form of a proposition: what is the same for the kernel (bound letters, order
 of parts, direction of an inequality) is the same text here.
 
-*Undefined terms.*  For the kernel a relation says of its terms that they have values, so ``1/x > 0`` is false at 0; in Coq ``/ 0``
-is some number.  A relation is therefore translated with the conditions under which its terms are defined beside it:
-``0 < / x /\\ x <> 0``.  It is true in Coq exactly where it is true for the kernel, inside a negation and inside a case, too.
+*Undefined terms.*  For the kernel a relation says of its terms that they have values, so ``1/x > 0`` is false at 0;
+in Coq ``/ 0`` is some number.  A relation is therefore translated with the conditions under which its terms are defined
+beside it: ``0 < / x /\\ x <> 0``.  It is true in Coq exactly where it is true for the kernel, inside a negation and a case, too.
 
 *Letters.*  Integers are integers of Coq, numbers are reals with the sign that they are declared to have, a token is a number
 below n.  Numbers that are computed from matrices (eigenvalues, norms, counts) are values of functions of which nothing is
@@ -72,12 +72,14 @@ def turned(word: Any) -> tuple[str, Any, Any] | None:
 
 @dataclass
 class Speech:
-    """The names of one theorem: letters, functions of matrices, words.  ``fixed`` letters stand for one thing in the whole theorem."""
+    """The names of one theorem: letters, functions of matrices, words.  ``fixed`` letters stand for one thing in all of it."""
 
     arities: Arities
     fixed: frozenset[Any]
     state: str = ""
     "What is known of a state: a proposition with {x} for it."
+    heads: bool = False
+    "Is there an index that runs over heads?"
     functions: dict[str, str] = field(default_factory=dict)
     "Functions without definition: name -> type."
     words: dict[Any, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class Speech:
         sizes = {"token": "n", "head": "H"}
         if kind not in sizes:
             raise NotExportable(f"an index of kind {kind} has no range here")
+        self.heads = self.heads or kind == "head"
         return sizes[kind]
 
     def letter(self, letter: Any, env: Env) -> str:
@@ -279,8 +282,8 @@ class Speech:
         return sorted(where_defined(what.word), key=sp.default_sort_key)
 
     def _defined(self, word: Any, env: Env) -> list[str]:
-        found = [canonical(Atom(conditions.Relation(each))) for each in self.defining(Atom(word))]
-        return [self._relation(*turned(each.word), env) for each in found]  # type: ignore[misc]
+        found = [turned(canonical(Atom(conditions.Relation(each))).word) for each in self.defining(Atom(word))]
+        return [self._relation(*each, env) for each in found if each is not None]
 
     def _inverses(self, word: Any, env: Env) -> list[str]:
         """A word about an inverse, and a number of one, says that there is one."""

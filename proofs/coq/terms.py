@@ -12,8 +12,9 @@ __all__ = ["Names", "NotExportable", "condition", "term"]
 RESERVED = frozenset(
     ("R", "E", "PI", "exp", "ln", "sqrt", "sin", "cos", "tan", "in", "at", "as", "let", "fix", "fun", "if", "then", "else",
      "match", "end", "return", "forall", "exists", "where", "with", "using", "Type", "Prop", "Set", "IZR", "INR", "Rabs",
-     "Rmax", "Rmin", "pow", "cosh", "sinh", "tanh", "up", "pos", "nonneg", "id", "fst", "snd", "D", "C", "N", "Z", "Q", "I", "S", "O", "sum",
-     "total", "dot", "image", "vec", "mat", "within", "inverse", "parts", "given", "integers", "not", "eq", "conj", "True",
+     "Rmax", "Rmin", "pow", "cosh", "sinh", "tanh", "up", "pos", "nonneg", "id", "fst", "snd", "D", "C", "N", "Z", "Q", "I",
+     "S", "O", "sum", "total", "dot", "image", "vec", "mat", "within", "inverse", "parts", "given", "integers",
+     "not", "eq", "conj", "True",
      "False", "by", "do", "mod", "of", "for", "cofix", "nat")
 )  # fmt: skip
 _RELATIONS = {
@@ -75,6 +76,10 @@ def term(node: Any, names: Names) -> str:
         return _product(node, names)
     if isinstance(node, sp.exp):
         return f"(exp {term(node.args[0], names)})"
+    if isinstance(node, sp.log):
+        return f"(ln {term(node.args[0], names)})"
+    if isinstance(node, sp.sinh | sp.cosh | sp.tanh):
+        return f"({node.func.__name__} {term(node.args[0], names)})"
     if isinstance(node, sp.Abs):
         return f"(Rabs {term(node.args[0], names)})"
     if isinstance(node, sp.Pow) and node.exp.is_Rational and node.exp.q == 2:

@@ -27,7 +27,8 @@ def statement_text(made: Derivation) -> str:
     letters = "".join(f"\n  ({name} : {sort})" for name, sort in made.variables)
     sorts = "".join(f"\n  {fact} ->" for _, fact in made.sorts)
     assumed = "".join(
-        f"\n  (* assumed, {_comment(each.rule)}: {_comment(each.told)} *)\n  ({each.statement}) ->" for each in made.assumed
+        f"\n  (* assumed, {_comment(each.rule)}: {_comment(each.told)} *)\n  ({each.statement}) ->"
+        for each in made.assumed
     )
     return f"forall{letters},{sorts}{assumed}\n  (* the statement *)\n  {made.claim_text}"
 
@@ -43,10 +44,6 @@ def whole_text(made: Derivation, scripts: Mapping[str, str], told: str = "") -> 
     lines += [f"Hypothesis {name} : {fact}." for name, fact in made.sorts]
     lines += [f"Hypothesis {each.name} : {each.statement}." for each in made.assumed]
     lines += [f"Lemma {name} : {statement}.\nProof. {script}\nQed." for name, statement, script in made.steps]
-    lines.append("End Derivation.\n")
-    kept = [*(name for name, _ in made.variables), *(name for name, _ in made.sorts), *(each.name for each in made.assumed)]
-    lines.append(
-        f"Theorem {made.theorem} : {statement_text(made)}.\n"
-        f"Proof.\n  intros {' '.join(kept)}. intros. eapply {made.last}; eassumption.\nQed.\n"
-    )
+    lines.append(f"Lemma whole : {made.claim_text}.\nProof using All. exact {made.last}. Qed.\nEnd Derivation.\n")
+    lines.append(f"Theorem {made.theorem} : {statement_text(made)}.\nProof. exact whole. Qed.\n")
     return "\n".join(lines)

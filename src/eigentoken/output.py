@@ -46,6 +46,7 @@ WORD_STYLES = {
     "undecided": "yellow",
     "corrected": "magenta",
     "derived": "green",
+    "formal": "green",
     "stepwise": "cyan",
     "argued": "yellow",
 }

@@ -66,7 +66,8 @@ class Status(StrEnum):
 
     ``argued`` is a derivation of which at least one step, here or in a statement that is recalled, is an argument in
     words that no machine checked; a correction that is only argued leaves the printed form at ``refuted``.  ``stepwise``: every
-    step is checked, and they are put together by names.  ``derived``: the kernel proves exactly the claims.
+    step is checked, and they are put together by names.  ``derived``: the kernel proves exactly the claims.  ``formal``: that
+    derivation, whole, is accepted by Coq.
     """
 
     STATED = "stated"
@@ -74,6 +75,7 @@ class Status(StrEnum):
     ARGUED = "argued"
     STEPWISE = "stepwise"
     DERIVED = "derived"
+    FORMAL = "formal"
     REFUTED = "refuted"
     CORRECTED = "corrected"
 
@@ -199,6 +201,8 @@ class Evidence:
     "Steps that rest on an argument in words."
     proved: int = 0
     "Systems for which the kernel proves exactly the claims."
+    formal: int = 0
+    "Systems for which Coq accepts that derivation, whole: all of them, or none is counted."
     complete: bool = False
     "True when every step, vector and counterexample held in that run."
 
@@ -214,6 +218,7 @@ class Evidence:
             "scopes": list(self.scopes),
             "argued": self.argued,
             "proved": self.proved,
+            "formal": self.formal,
             "complete": self.complete,
         }
 
@@ -379,7 +384,7 @@ class Statement:
         if evidence.argued:
             return Status.ARGUED
         if evidence.proved:
-            return Status.DERIVED
+            return Status.FORMAL if evidence.formal else Status.DERIVED
         if evidence.checked:
             return Status.STEPWISE
         return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED

@@ -20,6 +20,7 @@ ARROW = (
 MEANING = {
     "corrected": "false as printed in a paper that was read; the corrected form is derived",
     "refuted": "false as printed in a paper that was read, by an exact counterexample; no correction is derived",
+    "formal": "the kernel proves exactly the claims, and Coq accepts that derivation, whole",
     "derived": "the kernel proves exactly the claims; what it rests on is listed",
     "stepwise": "every step of the derivation is checked by machine or cited; they are put together by names",
     "argued": "derived, with at least one step that is an argument in words only",

@@ -95,12 +95,14 @@ def verify(
     jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
+    coq: Annotated[bool, typer.Option("--coq", help="Check whole derivations with coqc and coqchk instead.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Re-run every check that statements carry.
 
     Steps, test vectors, counterexamples, dropped conditions and properties, of all statements by default.
-    Exit code 1 if anything does not check.
+    Exit code 1 if anything does not check.  With --coq: the statements whose whole derivation is a theorem of Coq, what each
+    assumes beyond its conditions, and the axioms that it uses.
 
     Example: eigentoken verify PM-L3 PM-L4
     """
@@ -112,6 +114,10 @@ def verify(
     chosen = list(ids or [])
     for each in chosen:
         statements().get(each)
+    if coq:
+        from eigentoken.commands.formal import verify_by_coq
+
+        raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
     with progress("verifying", len(chosen) or len(statements())) as advance:
         results = verify_many(
             chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()

@@ -7,6 +7,7 @@ from eigentoken.documents.conditions_document import ConditionsDocument
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.derive_document import DeriveDocument
 from eigentoken.documents.doctor_document import DoctorDocument
+from eigentoken.documents.formal_document import FormalDocument
 from eigentoken.documents.models_document import ModelsDocument
 from eigentoken.documents.recheck_document import RecheckDocument
 from eigentoken.documents.recipes_document import RecipesDocument
@@ -30,6 +31,7 @@ CommandDocument = (
     | CoqDocument
     | DeriveDocument
     | DoctorDocument
+    | FormalDocument
     | ModelsDocument
     | RecheckDocument
     | RecipesDocument

@@ -6,7 +6,7 @@ from eigentoken.documents.schema_language import Instead, Unlisted, document, op
 
 Anything = Instead({})
 StatusName = Annotated[
-    str, Instead({"enum": ["stated", "tested", "argued", "stepwise", "derived", "refuted", "corrected"]})
+    str, Instead({"enum": ["stated", "tested", "argued", "stepwise", "derived", "formal", "refuted", "corrected"]})
 ]
 PrintedFinding = Literal[
     "false as printed",
@@ -71,6 +71,7 @@ class EvidenceRecord(TypedDict):
     scopes: list[str]
     argued: int
     proved: int
+    formal: int
     complete: bool
 
 

@@ -1,0 +1,187 @@
+"""Whole derivations in Coq: what is translated is what the kernel says, and nothing else than a proof is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from eigentoken.proofs.coq import formal
+from eigentoken.proofs.coq.derivations import Derivation, derivation
+from eigentoken.proofs.coq.quantities import Arities
+from eigentoken.proofs.coq.speech import Speech
+from eigentoken.proofs.coq.terms import NotExportable
+from eigentoken.proofs.coq.whole import statement_text, whole_text
+from eigentoken.theory.kernel.propositions import (
+    Conjunction,
+    Exists,
+    ForAll,
+    Implication,
+    Negation,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.statements.registry import statements
+
+x, y = sp.symbols("x y", real=True)
+a = sp.Symbol("a", positive=True)
+m = sp.Symbol("m", integer=True, positive=True)
+
+
+def said(what: Any) -> str:
+    return Speech(Arities(), frozenset({x, y, a, m})).said(proposition(what))
+
+
+def test_a_relation_says_that_its_terms_are_defined() -> None:
+    assert said(1 / x > 0) == r"(0 < (1 / x) /\ 0 <> x)"
+    assert said(Negation(proposition(1 / x > 0))) == r"(~ (0 < (1 / x) /\ 0 <> x))"
+    assert said(sp.sqrt(y) > 1) == r"(1 < (sqrt y) /\ 0 <= y)"
+
+
+def test_letters_have_their_sorts() -> None:
+    assert said(ForAll(a, proposition(a < 1), proposition(a**2 < 1))).count("0 < b") == 1
+    assert said(ForAll(m, proposition(m >= 2), proposition(m >= 1))).startswith("(forall b0_ : Z, (1 <= b0_)%Z -> ")
+    assert said(Exists(a, proposition(a < 1), proposition(a < 2))).startswith("(exists b0_ : R, 0 < b0_ /\\ ")
+    with pytest.raises(NotExportable, match="not known to be real"):
+        said(ForAll(sp.Symbol("z"), proposition(x > 0), proposition(sp.Eq(sp.Symbol("z"), 1))))
+
+
+@pytest.mark.parametrize("name", ["PM-L3", "CT-1", "CT-5"])
+def test_what_is_assumed_is_no_theorem(name: str) -> None:
+    (proved, *_) = statements().get(name).proofs.values()
+    with pytest.raises(NotExportable, match="assumed, not proved"):
+        derivation("it", proved)
+
+
+def test_the_hypotheses_stand_in_the_theorem() -> None:
+    made = made_of("PM-L4")
+    text = statement_text(made)
+    assert (made.proved, len(made.assumed), made.given) == (62, 6, 0)
+    assert all(each.statement in text for each in made.assumed)
+    assert [each.rule for each in made.assumed if each.statement.endswith("SpectrumIs_1")] == ["spectrum"]
+
+
+def test_axioms_are_read_from_what_coq_prints() -> None:
+    printed = "Axioms:\nA.sig_forall_dec : forall P, P\nB.classic\n  : forall P : Prop, P \\/ ~ P\n"
+    assert formal.axioms_of(printed) == ("A.sig_forall_dec", "B.classic")
+    assert formal.axioms_of("Closed under the global context") == ()
+    assert formal.axioms_of("") == ("an answer that is not understood",)
+
+
+def test_without_coq_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ValueError, match="coqc and coqchk are needed"), formal.toolbox():
+        pass
+
+
+def made_of(name: str) -> Derivation:
+    (proved, *_) = statements().get(name).proofs.values()
+    return derivation("it", proved)
+
+
+def written(made: Derivation) -> str:
+    scripts, missing = formal.scripts_for(made)
+    assert not missing
+    return whole_text(made, scripts)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    with formal.toolbox() as found:
+        yield found
+
+
+@pytest.mark.needs_coq
+def test_a_derivation_is_accepted_whole(folder: Path) -> None:
+    (found,) = formal.check(statements().get("PM-L4"), folder)
+    assert found.accepted, found.refused
+    assert set(found.axioms) <= formal.ALLOWED
+    assert (found.theorem, found.proved, len(found.assumed)) == ("PM_L4", 62, 6)
+
+
+@pytest.mark.needs_coq
+def test_forged_files_are_refused(folder: Path) -> None:
+    made = made_of("PM-A1")
+    text, statement = written(made), statement_text(made)
+    assert not formal.checked(folder, "it", text, statement).refused
+    last = text.rindex("Proof. exact whole. Qed.")
+    forged = {
+        "Admitted": text[:last] + "Admitted.\n",
+        "Axiom": "Axiom wrong : False.\n" + text[:last] + "Proof. destruct wrong. Qed.\n",
+        "no axiom of the reals": "Section S. End S. Hypothesis wrong : False.\n"
+        + text[:last]
+        + "Proof. destruct wrong. Qed.\n",
+        "not the statement": "Theorem it : True. Proof. exact I. Qed.\n",
+        "coqc": text.replace("exact (conj", "exact (proj1", 1),
+    }
+    for reason, forgery in forged.items():
+        assert forgery != text
+        assert reason in formal.checked(folder, "it", forgery, statement).refused, reason
+    renamed = "Definition Symmetric (d : Z) (M : mat) := True.\n" + text
+    assert formal.checked(folder, "it", renamed, statement).refused
+
+
+def changed(node: Proved, change: Any) -> Proved:
+    """The tree with every step changed as told: a forgery, which only a test makes."""
+    made: dict[int, Proved] = {}
+    for each in node.tree():
+        values = {key: getattr(each, key) for key in Proved.__dataclass_fields__}
+        values["premises"] = tuple(made[id(one)] for one in each.premises)
+        forged = object.__new__(Proved)
+        for key, value in change(each, values).items():
+            object.__setattr__(forged, key, value)
+        made[id(each)] = forged
+    return made[id(node)]
+
+
+def _flipped(said: Proposition) -> Proposition:
+    """The conclusion of the last implication, turned round."""
+    if isinstance(said, Conjunction):
+        return Conjunction((*said.parts[:-1], _flipped(said.parts[-1])))
+    return Implication(said.left, _flipped(said.right)) if isinstance(said, Implication) else Negation(said)
+
+
+def _flip_claim(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "proposition": _flipped(node.proposition)} if node.rule == "conjunction" else values
+
+
+def _drop_hypothesis(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "hypotheses": node.hypotheses[1:]} if node.rule == "modus_ponens" else values
+
+
+def _other_guard(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
+    if node.rule != "generalise":
+        return values
+    said = node.proposition
+    return {**values, "proposition": ForAll(said.letter, Conjunction(said.guard.parts[1:]), said.body)}
+
+
+def _flip_arithmetic(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "proposition": Negation(node.proposition)} if node.rule == "arithmetic" else values
+
+
+@pytest.mark.needs_coq
+@pytest.mark.parametrize("change", [_flip_claim, _drop_hypothesis, _other_guard, _flip_arithmetic])
+def test_a_changed_tree_is_refused(change: Any, folder: Path) -> None:
+    (proved,) = statements().get("PM-L4").proofs.values()
+    kept, _ = formal.scripts_for(derivation("it", proved))
+    try:
+        made = derivation("it", changed(proved, change))
+    except NotExportable:  # a premise does not give what the step needs
+        return
+    scripts = {lemma.statement: next(iter(kept.values())) for step in made.scalars for lemma in step.lemmas} | kept
+    answer = formal.checked(folder, "it", whole_text(made, scripts), statement_text(made))
+    assert answer.refused.startswith("coqc"), answer
+
+
+@pytest.mark.needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize("name", formal.FORMAL)
+def test_every_derivation_is_accepted(name: str, folder: Path) -> None:
+    for found in formal.check(statements().get(name), folder):
+        assert found.accepted, found.refused
+        assert set(found.axioms) <= formal.ALLOWED
