@@ -245,6 +245,8 @@ Ltac equal_reals := first
       | |- context [sqrt ?u] => match goal with |- context [sqrt ?v] =>
           tryif constr_eq u v then fail else (replace (sqrt v) with (sqrt u) by (f_equal; solve [equal_reals])) end
      end; push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]]) ].
+Ltac turned_forms := rewrite ?dot_image_T in *; do 4 try match goal with
+  | H : context [dot ?d ?v ?u] |- context [dot ?d ?u ?v] => tryif constr_eq u v then fail else rewrite (dot_sym d u v) end.
 Ltac same_real := first
   [ assumption | exact I | lia
   | lazymatch goal with
@@ -269,7 +271,7 @@ Ltac same_real := first
               | (assert (E : a = d) by (solve [equal_reals]); assert (F : b = c) by (solve [equal_reals]);
                  rewrite <- E, <- F; apply not_eq_sym; exact H) ] end
     end
-  | matrices | contradiction | (to_reals; lra) | (to_reals; timeout 3 nra) ].
+  | matrices | contradiction | (turned_forms; lra) | (to_reals; lra) | (to_reals; timeout 3 nra) ].
 (* An atom in another spelling: a relation, with where its terms are defined. *)
 Ltac same_atom := parts; conjuncts; same_real.
 (* What a scalar lemma asks for, from the premises. *)
@@ -307,7 +309,7 @@ Ltac sides := repeat match goal with
       rewrite (dot_symmetric d A u v S)
   | S : Symmetric ?d ?A |- dot ?d ?u (image ?d ?A ?v) = dot ?d ?v (image ?d ?A ?u) => exact (dot_symmetric d A u v S)
   end.
-Ltac inside_sums := repeat first [ (apply total_ext; intros) | (f_equal; [idtac]; apply total_ext; intros) ].
+Ltac inside_sums := first [ (apply total_ext; intros) | (f_equal; apply total_ext; intros) ].
 Ltac reduced := parts; first
   [ same_number | (forms; same_number) | (forms; reversed; same_number)
   | (rewrite ?dot_image_T; forms; same_number)

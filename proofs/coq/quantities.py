@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import sympy as sp
 
@@ -16,10 +16,7 @@ from eigentoken.theory.kernel.propositions import Atom, Proposition, children
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter, bases_of, is_defined, letters_in
 from eigentoken.theory.language.terms import matrix
 
-if TYPE_CHECKING:
-    from eigentoken.proofs.coq.speech import Env, Speech
-
-__all__ = ["Arities", "arities_of", "matrix_text", "tensor_text", "vector_text"]
+__all__ = ["Arities", "Env", "Speaker", "arities_of", "matrix_text", "tensor_text", "vector_text"]
 
 
 @dataclass
@@ -28,6 +25,20 @@ class Arities:
 
     vectors: dict[str, int] = field(default_factory=dict)
     families: set[str] = field(default_factory=set)
+
+
+#: What letters are in Coq where they are not what their names say: the value of a letter that was replaced.
+Env = Mapping[Any, str]
+
+
+class Speaker(Protocol):
+    """Who gives letters, scales and ranges their text."""
+
+    arities: Arities
+
+    def letter(self, letter: Any, env: Env) -> str: ...
+    def real(self, thing: Any, env: Env) -> str: ...
+    def range(self, kind: str) -> str: ...
 
 
 def arities_of(propositions: Iterable[Proposition]) -> Arities:
@@ -58,7 +69,7 @@ def _in_word(thing: Any) -> set[Tensor]:
     return set().union(*map(_in_word, parts)) if parts else set()
 
 
-def tensor_text(key: tuple[tuple[Monomial, sp.Expr], ...], speech: Speech, env: Env) -> str:
+def tensor_text(key: tuple[tuple[Monomial, sp.Expr], ...], speech: Speaker, env: Env) -> str:
     """``sum of c * (sum over its indices of its factors)``."""
     pieces = []
     for monomial, scale in key:
@@ -73,11 +84,11 @@ def tensor_text(key: tuple[tuple[Monomial, sp.Expr], ...], speech: Speech, env: 
     return "0" if not pieces else pieces[0] if len(pieces) == 1 else f"({' + '.join(pieces)})"
 
 
-def _scale(scale: Any, speech: Speech, env: Env) -> str:
+def _scale(scale: Any, speech: Speaker, env: Env) -> str:
     return f"({speech.real(scale, env)})"
 
 
-def _monomial(monomial: Monomial, speech: Speech, env: Env) -> str:
+def _monomial(monomial: Monomial, speech: Speaker, env: Env) -> str:
     if monomial.arrow is not None:
         raise NotExportable("a vector is no number")
     inner = dict(env)
@@ -94,7 +105,7 @@ def _bound_name(env: Env) -> str:
     return f"s{sum(str(each).startswith('s') and str(each)[1:].isdigit() for each in env.values()) + 1}"
 
 
-def _product(factors: Iterable[tuple[Any, int]], speech: Speech, env: Env) -> str:
+def _product(factors: Iterable[tuple[Any, int]], speech: Speaker, env: Env) -> str:
     parts = []
     for atom, power in factors:
         text = _atom(atom, speech, env)
@@ -103,7 +114,7 @@ def _product(factors: Iterable[tuple[Any, int]], speech: Speech, env: Env) -> st
     return "1" if not parts else parts[0] if len(parts) == 1 else f"({' * '.join(parts)})"
 
 
-def _atom(atom: Any, speech: Speech, env: Env) -> str:
+def _atom(atom: Any, speech: Speaker, env: Env) -> str:
     if isinstance(atom, Dot):
         right = base_text(atom.right, speech, env)
         for letter in reversed(atom.letters):
@@ -122,24 +133,24 @@ def _atom(atom: Any, speech: Speech, env: Env) -> str:
     raise NotExportable(f"{type(atom).__name__} has no form in Coq here")
 
 
-def base_text(base: Base, speech: Speech, env: Env) -> str:
+def base_text(base: Base, speech: Speaker, env: Env) -> str:
     if is_defined(base.name):
         raise NotExportable(f"{base.name} is defined by the equation of a map")
     here = speech.letter(VectorLetter(base.name), env)
     return f"({here} {_places(base.indices, speech, env)})" if base.indices else here
 
 
-def _places(indices: tuple[Index, ...], speech: Speech, env: Env) -> str:
+def _places(indices: tuple[Index, ...], speech: Speaker, env: Env) -> str:
     return " ".join(speech.letter(each, env) for each in indices)
 
 
-def letter_text(letter: Letter, speech: Speech, env: Env) -> str:
+def letter_text(letter: Letter, speech: Speaker, env: Env) -> str:
     here = speech.letter(matrix(letter.name), env)
     here = f"({here} {_places(letter.indices, speech, env)})" if letter.indices else here
     return f"(transposed {here})" if letter.transposed else here
 
 
-def vector_text(value: Expression, speech: Speech, env: Env) -> str:
+def vector_text(value: Expression, speech: Speaker, env: Env) -> str:
     """A vector: a sum of scales times products of matrices and a vector, or sums of these."""
     terms = list(value.terms.items())
     if len(terms) == 1 and terms[0][1] == 1 and not terms[0][0].bound and not terms[0][0].factors:
@@ -159,7 +170,7 @@ def vector_text(value: Expression, speech: Speech, env: Env) -> str:
     return f"(fun a => {' + '.join(pieces) or '0'})"
 
 
-def _arrow(monomial: Monomial, speech: Speech, env: Env) -> str:
+def _arrow(monomial: Monomial, speech: Speaker, env: Env) -> str:
     if monomial.arrow is None:
         raise NotExportable("a number is no vector")
     letters, base = monomial.arrow
@@ -169,7 +180,7 @@ def _arrow(monomial: Monomial, speech: Speech, env: Env) -> str:
     return right
 
 
-def matrix_text(thing: Any, speech: Speech, env: Env) -> str:
+def matrix_text(thing: Any, speech: Speaker, env: Env) -> str:
     """A matrix expression."""
     if isinstance(thing, sp.MatrixSymbol):
         if thing.name in speech.arities.families:

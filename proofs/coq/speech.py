@@ -15,7 +15,6 @@ known but what the theorem lists; words that Coq has no definition for are propo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.matrices.expressions.inverse import Inverse
 
-from eigentoken.proofs.coq.quantities import Arities, matrix_text, tensor_text, vector_text
+from eigentoken.proofs.coq.quantities import Arities, Env, matrix_text, tensor_text, vector_text
 from eigentoken.proofs.coq.terms import RESERVED, Names, NotExportable, term
 from eigentoken.theory.calculus import Expression, Index
 from eigentoken.theory.kernel.defined import where_defined
@@ -48,9 +47,6 @@ from eigentoken.theory.language.terms import MatrixNumber
 from eigentoken.theory.printing.plain_text import plain_text
 
 __all__ = ["Env", "Speech", "turned"]
-
-#: What letters are in Coq where they are not what their names say: the value of a letter that was replaced.
-Env = Mapping[Any, str]
 
 #: Words with a definition in the library, all about one matrix.
 DEFINED = {

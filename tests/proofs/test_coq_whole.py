@@ -146,7 +146,8 @@ def _flipped(said: Proposition) -> Proposition:
 
 
 def _flip_claim(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
-    return {**values, "proposition": _flipped(node.proposition)} if node.rule == "conjunction" else values
+    whole = node.rule == "conjunction" and any(isinstance(each, Implication) for each in node.proposition.parts[-1:])
+    return {**values, "proposition": _flipped(node.proposition)} if whole else values
 
 
 def _drop_hypothesis(node: Proved, values: dict[str, Any]) -> dict[str, Any]:
