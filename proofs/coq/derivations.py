@@ -35,7 +35,7 @@ from eigentoken.theory.language.terms import d, matrix, n
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.system import Space
 
-__all__ = ["Assumed", "Derivation", "derivation"]
+__all__ = ["Assumed", "WholeDerivation", "derivation"]
 
 HEADS = sp.Symbol("H", integer=True, positive=True)
 
@@ -51,7 +51,7 @@ class Assumed:
 
 
 @dataclass
-class Derivation:
+class WholeDerivation:
     """The parts of the file: what is declared, what is assumed, the scalar lemmas, the steps, the theorem."""
 
     theorem: str
@@ -77,7 +77,7 @@ _INVERSE = Assumed(
 )
 
 
-def derivation(name: str, root: Proved) -> Derivation:
+def derivation(name: str, root: Proved) -> WholeDerivation:
     """The file of a ``Proved``, or :class:`NotExportable` with what has no translation."""
     return _Walk(name, root).walk()
 
@@ -95,11 +95,11 @@ class _Walk:
         numbers |= set() if _of_every_state(self.nodes) else {VectorLetter(STATE)}
         speech = Speech(arities_of(said), frozenset(numbers | {n, d, HEADS}))
         speech.state = _state(root, speech)
-        self.made = Derivation(name, speech)
+        self.made = WholeDerivation(name, speech)
         self.speech = speech
-        self.lemmas: dict[int, rules.Lemma] = {}
+        self.lemmas: dict[int, rules.StepLemma] = {}
 
-    def walk(self) -> Derivation:
+    def walk(self) -> WholeDerivation:
         for number, node in enumerate(self.nodes):
             self.lemmas[id(node)] = self._step(node, number)
         self._refuse_empty()
@@ -123,7 +123,7 @@ class _Walk:
         heads = {HEADS} if self.speech.heads else set()
         return {each for each in found if each in self.speech.fixed} | heads
 
-    def _step(self, node: Proved, number: int) -> rules.Lemma:
+    def _step(self, node: Proved, number: int) -> rules.StepLemma:
         lemma = rules.lemma_of(f"step_{number}", node, self.speech)
         known = [self.lemmas[id(each)] for each in node.premises]
         if node.rule in rules.ASSUMED:
@@ -136,7 +136,7 @@ class _Walk:
         self.made.proved += 1
         return lemma
 
-    def _assume(self, node: Proved, lemma: rules.Lemma, known: list[rules.Lemma], number: int) -> None:
+    def _assume(self, node: Proved, lemma: rules.StepLemma, known: list[rules.StepLemma], number: int) -> None:
         """The instance of the rule: what its premises say, and what it asks for itself, give its conclusion."""
         self._refuse_hidden(node)
         name = f"assumed_{number}"

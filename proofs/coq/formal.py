@@ -20,7 +20,7 @@ from pathlib import Path
 
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
-from eigentoken.proofs.coq.derivations import Assumed, Derivation, derivation
+from eigentoken.proofs.coq.derivations import Assumed, WholeDerivation, derivation
 from eigentoken.proofs.coq.library import LIBRARY
 from eigentoken.proofs.coq.run import PRELUDE
 from eigentoken.proofs.coq.scalar_steps import ScalarLemma
@@ -33,7 +33,7 @@ __all__ = ["ALLOWED", "FORMAL", "NO_COQ", "SCRIPTS", "Checked", "Formal", "check
 
 
 #: The statements of which a whole derivation is given to Coq.
-FORMAL = ("PM-L4", "PM-R4", "PM-N1", "PM-T1", "PM-T3", "PM-L11", "PM-A1", "CT-2", "AB-L4.1", "AB-E4", "PH-T5", "PH-T8")
+FORMAL = ("PM-L4", "PM-R4", "PM-N1", "PM-T1", "PM-T3", "PM-L11", "PM-A1", "CT-2", "AB-E4", "PH-T5", "PH-T8")
 #: The axioms of Coq's real numbers.
 ALLOWED = frozenset(
     (
@@ -170,7 +170,7 @@ def axioms_of(printed: str) -> tuple[str, ...]:
     return tuple(sorted(re.findall(r"^([\w.']+)\s*(?::|$)", body[1], flags=re.MULTILINE)))
 
 
-def scripts_for(made: Derivation, folder: Path | None = None) -> tuple[dict[str, str], list[str]]:
+def scripts_for(made: WholeDerivation, folder: Path | None = None) -> tuple[dict[str, str], list[str]]:
     """A script for each scalar lemma: the stored one, else the first that coqc accepts; and the lemmas without one."""
     found, missing = {}, []
     for lemma in {each.statement: each for step in made.scalars for each in step.lemmas}.values():
@@ -237,7 +237,7 @@ def _check(told: Statement, system: str, proved: Proved, folder: Path, keep: Cal
     return _of(told, system, made, answer)
 
 
-def _of(told: Statement, system: str, made: Derivation, answer: Checked) -> Formal:
+def _of(told: Statement, system: str, made: WholeDerivation, answer: Checked) -> Formal:
     return Formal(
         told.id,
         system,

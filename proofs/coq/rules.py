@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 
-__all__ = ["ASSUMED", "CONCLUDING", "LOGIC", "Lemma", "assumed_step", "lemma_of", "script_of"]
+__all__ = ["ASSUMED", "CONCLUDING", "LOGIC", "StepLemma", "assumed_step", "lemma_of", "script_of"]
 
 #: What may stand as a hypothesis of the theorem: books, the linearization engine, what words and eigenvalues are.
 ASSUMED = {
@@ -59,7 +59,7 @@ LOGIC = frozenset(
 
 
 @dataclass(frozen=True)
-class Lemma:
+class StepLemma:
     """``forall letters, sorts -> hypotheses -> conclusion``."""
 
     name: str
@@ -82,14 +82,14 @@ def _quantified(letters: tuple[Any, ...], premises: list[str], conclusion: str, 
     return (f"forall{bound}, " if letters else "") + "".join(f"{each} -> " for each in premises) + conclusion
 
 
-def lemma_of(name: str, node: Proved, speech: Speech) -> Lemma:
+def lemma_of(name: str, node: Proved, speech: Speech) -> StepLemma:
     """What the step says in Coq."""
     letters = _letters([node.proposition, *node.hypotheses], speech)
     sorts = [fact for each in letters for fact in speech.facts(each)]
     hypotheses = [speech.said(each) for each in node.hypotheses]
     conclusion = speech.said(node.proposition)
     statement = _quantified(letters, [*sorts, *hypotheses], conclusion, speech)
-    return Lemma(
+    return StepLemma(
         name, node.proposition, node.hypotheses, letters, tuple(sorts), tuple(hypotheses), conclusion, statement
     )
 
@@ -97,7 +97,7 @@ def lemma_of(name: str, node: Proved, speech: Speech) -> Lemma:
 class _Context:
     """Inside a lemma, after its introduction: the letters in scope and what is known."""
 
-    def __init__(self, lemma: Lemma, speech: Speech) -> None:
+    def __init__(self, lemma: StepLemma, speech: Speech) -> None:
         self.lemma, self.speech = lemma, speech
         self.scope: dict[Any, list[str]] = {}
         names = []
@@ -115,7 +115,7 @@ class _Context:
 
     def of(
         self,
-        premise: Lemma,
+        premise: StepLemma,
         facts: Mapping[Proposition, str] | None = None,
         more: Mapping[Any, list[str]] | None = None,
     ) -> str:
@@ -148,7 +148,7 @@ class _Context:
         return value, ["ltac:(first [lia | lra])" for _ in self.speech.facts(letter)]
 
 
-def assumed_step(name: str, node: Proved, lemma: Lemma, known: list[Lemma], speech: Speech) -> tuple[str, str]:
+def assumed_step(name: str, node: Proved, lemma: StepLemma, known: list[StepLemma], speech: Speech) -> tuple[str, str]:
     """The hypothesis of the theorem for a step that is assumed, and the proof of the step from it."""
     before = {canonical(each) for one in node.premises for each in one.hypotheses}
     own = [each for each in node.hypotheses if canonical(each) not in before]
@@ -180,7 +180,7 @@ def assumed_step(name: str, node: Proved, lemma: Lemma, known: list[Lemma], spee
 Scripted = tuple[str, ScalarStep | None]
 
 
-def script_of(node: Proved, lemma: Lemma, known: list[Lemma], speech: Speech, number: int) -> Scripted:
+def script_of(node: Proved, lemma: StepLemma, known: list[StepLemma], speech: Speech, number: int) -> Scripted:
     """The proof of a step; for arithmetic, with its scalar lemma."""
     here = _Context(lemma, speech)
     if node.rule == "arithmetic" or node.rule == "identity":
@@ -193,7 +193,7 @@ def script_of(node: Proved, lemma: Lemma, known: list[Lemma], speech: Speech, nu
     raise NotExportable(f"the rule {node.rule} has no translation")
 
 
-def _arithmetic(node: Proved, here: _Context, known: list[Lemma], name: str) -> Scripted:
+def _arithmetic(node: Proved, here: _Context, known: list[StepLemma], name: str) -> Scripted:
     made = scalar_step(name, [each.proposition for each in node.premises], node.proposition, here.speech)
     lines = [f"pose proof {here.of(each)}." for each in known]
     lines.append("parts.")
@@ -206,16 +206,16 @@ def _arithmetic(node: Proved, here: _Context, known: list[Lemma], name: str) -> 
 # -- the rules of logic -----------------------------------------------------------------------------------------------------
 
 
-def _assume(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _assume(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return f"exact {built(node.proposition, here.facts)}."
 
 
-def _discharge(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _discharge(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     inner = parts_of(node.proposition.left, "left_")
     return f"exact (fun left_ => {here.of(known[0], inner)})."
 
 
-def _modus_ponens(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _modus_ponens(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     rule, given = known
     applied = here.of(rule)
     if isinstance(rule.said, Equivalence):
@@ -223,22 +223,22 @@ def _modus_ponens(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return f"exact ({applied} {here.of(given)})."
 
 
-def _together(here: _Context, known: list[Lemma]) -> dict[Proposition, str]:
+def _together(here: _Context, known: list[StepLemma]) -> dict[Proposition, str]:
     facts: dict[Proposition, str] = {}
     for each in known:
         facts |= parts_of(each.said, here.of(each))
     return facts
 
 
-def _supply(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _supply(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return f"exact {here.of(known[0], _together(here, known[1:]))}."
 
 
-def _conjunction(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _conjunction(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return f"exact {built(node.proposition, _together(here, known))}."
 
 
-def _cases(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _cases(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     either, *branches = known
     whole = canonical(either.said)
     alternatives = whole.parts if isinstance(whole, Disjunction) else (whole,)
@@ -261,7 +261,7 @@ def _parts(said: Proposition) -> tuple[Proposition, ...]:
     return whole.parts if isinstance(whole, Disjunction) else (whole,)
 
 
-def _iff(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _iff(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     whole = canonical(node.proposition)
     if not isinstance(whole, Equivalence):
         raise NotExportable("an equivalence of one thing with itself")
@@ -270,11 +270,11 @@ def _iff(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return f"exact (conj {here.of(forth)} {here.of(back)})."
 
 
-def _tautology(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _tautology(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return " ".join([*(f"pose proof {here.of(each)}." for each in known), "connectives."])
 
 
-def _generalise(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _generalise(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     letter = node.proposition.letter
     name = here.speech.name(letter)
     facts = [f"sort_{name}_{i}" for i, _ in enumerate(here.speech.facts(letter))]
@@ -294,7 +294,7 @@ def _generalise(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return " ".join(lines)
 
 
-def _instantiate(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _instantiate(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     said, speech = known[0].said, here.speech
     value = node.detail[said.letter]
     whole = canonical(said)
@@ -338,7 +338,7 @@ def _known(said: Proposition, facts: Mapping[Proposition, str]) -> bool:
     return all(canonical(part) in facts for part in conjuncts(canonical(said)))
 
 
-def _witness(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _witness(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     said, speech = node.proposition, here.speech
     value = node.detail[said.letter]
     whole = canonical(said)
@@ -365,7 +365,7 @@ def _witness(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return " ".join([*lines, f"exists {text}. exact {term}."])
 
 
-def _exists_elimination(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _exists_elimination(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     said, speech = known[0].said, here.speech
     name = speech.name(said.letter)
     whole = canonical(said)
@@ -386,15 +386,15 @@ def _exists_elimination(node: Proved, here: _Context, known: list[Lemma]) -> str
     return " ".join([*lines, f"exact {here.of(known[1], inner, {said.letter: facts})}."])
 
 
-def _integers(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _integers(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return " ".join([*(f"pose proof {here.of(each)}." for each in known), "integers."])
 
 
-def _equal_indices(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _equal_indices(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     return f"pose proof {here.of(known[0])}. parts. subst_indices."
 
 
-def _recall(node: Proved, here: _Context, known: list[Lemma]) -> str:
+def _recall(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     """Another statement, at values of its letters: its proof is part of this file."""
     whole, *given = known
     table, speech = node.detail[3], here.speech
@@ -418,7 +418,7 @@ def _recall(node: Proved, here: _Context, known: list[Lemma]) -> str:
     return " ".join([*lines, carrier.then(whole.said, source, target, f"({applied})")])
 
 
-_SCRIPTS: dict[str, Callable[[Proved, _Context, list[Lemma]], str]] = {
+_SCRIPTS: dict[str, Callable[[Proved, _Context, list[StepLemma]], str]] = {
     "assume": _assume,
     "discharge": _discharge,
     "modus_ponens": _modus_ponens,

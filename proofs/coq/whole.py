@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eigentoken.proofs.coq.derivations import Derivation
+from eigentoken.proofs.coq.derivations import WholeDerivation
 
 __all__ = ["scalar_text", "theorem_name", "whole_text"]
 
@@ -22,7 +22,7 @@ def _comment(text: str) -> str:
     return text.replace("(*", "( *").replace("*)", "* )")
 
 
-def statement_text(made: Derivation) -> str:
+def statement_text(made: WholeDerivation) -> str:
     """The theorem in full: letters, what they are, what is assumed, the conditions, the claims."""
     letters = "".join(f"\n  ({name} : {sort})" for name, sort in made.variables)
     sorts = "".join(f"\n  {fact} ->" for _, fact in made.sorts)
@@ -33,7 +33,7 @@ def statement_text(made: Derivation) -> str:
     return f"forall{letters},{sorts}{assumed}\n  (* the statement *)\n  {made.claim_text}"
 
 
-def whole_text(made: Derivation, scripts: Mapping[str, str], told: str = "") -> str:
+def whole_text(made: WholeDerivation, scripts: Mapping[str, str], told: str = "") -> str:
     """Everything after the library."""
     lines = [f"(* {_comment(told)} *)\n"] if told else []
     for step in made.scalars:

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.coq import formal
-from eigentoken.proofs.coq.derivations import Derivation, derivation
+from eigentoken.proofs.coq.derivations import WholeDerivation, derivation
 from eigentoken.proofs.coq.quantities import Arities
 from eigentoken.proofs.coq.speech import Speech
 from eigentoken.proofs.coq.terms import NotExportable
@@ -78,12 +78,12 @@ def test_without_coq_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def made_of(name: str) -> Derivation:
+def made_of(name: str) -> WholeDerivation:
     (proved, *_) = statements().get(name).proofs.values()
     return derivation("it", proved)
 
 
-def written(made: Derivation) -> str:
+def written(made: WholeDerivation) -> str:
     scripts, missing = formal.scripts_for(made)
     assert not missing
     return whole_text(made, scripts)
