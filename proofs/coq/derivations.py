@@ -121,7 +121,7 @@ class _Walk:
             each for node in self.nodes for said in (node.proposition, *node.hypotheses) for each in free_letters(said)
         }
         heads = {HEADS} if self.speech.heads else set()
-        return {each for each in found if each in self.speech.fixed} | heads
+        return {each for each in found if each in self.speech.rigid} | heads
 
     def _step(self, node: Proved, number: int) -> rules.StepLemma:
         lemma = rules.lemma_of(f"step_{number}", node, self.speech)
@@ -153,7 +153,7 @@ class _Walk:
         """A word that depends on a letter without showing it must not be assumed for all values of that letter."""
         said = [*node.hypotheses, node.proposition, *(each.proposition for each in node.premises)]
         hidden = frozenset().union(*(tied(each, node.system) for each in said))
-        for letter in frozenset().union(*map(free_letters, said)) - self.speech.fixed:
+        for letter in frozenset().union(*map(free_letters, said)) - self.speech.rigid:
             if not isinstance(letter, Index | VectorLetter) and letter.name in hidden:
                 raise NotExportable(f"{node.rule} speaks of {letter.name} without showing it")
 

@@ -251,7 +251,7 @@ class ScalarInequality:
     def statement(self) -> str:
         return _quantified(self.names, self._premises, self._shown)
 
-    def of(self, given: list[Any], goal: Any) -> ScalarInequality:
+    def with_parts(self, given: list[Any], goal: Any) -> ScalarInequality:
         """The same lemma after its hypotheses and its goal were rewritten."""
         made = copy(self)
         made.given, made.goal = given, goal

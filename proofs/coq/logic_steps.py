@@ -60,16 +60,16 @@ def built(said: Proposition, facts: Facts) -> str:
 
 
 class Spelling(NamedTuple):
-    """How the letters of a proposition are spelt: replaced in the kernel (``table``), and in Coq (``env``)."""
+    """How the letters of a proposition are spelt: replaced in the kernel (``put_in``), and in Coq (``env``)."""
 
-    table: Mapping[Any, Any]
+    put_in: Mapping[Any, Any]
     env: Env
 
     def of(self, said: Proposition) -> Proposition:
-        return canonical(put(said, self.table))
+        return canonical(put(said, self.put_in))
 
     def with_letter(self, letter: Any, other: Any, text: str) -> Spelling:
-        table = {key: value for key, value in self.table.items() if key != letter}
+        table = {key: value for key, value in self.put_in.items() if key != letter}
         return Spelling({**table, letter: other}, {**self.env, other: text})
 
 

@@ -39,7 +39,7 @@ def without_moduli(made: ScalarInequality) -> Lighter:
             )
             given, goal = [each.xreplace({node: other}) for each in given], goal.xreplace({node: other})
         opening = made.opening()
-        rest = made.of(given, goal).script(hints=hints).removeprefix(opening)
+        rest = made.with_parts(given, goal).script(hints=hints).removeprefix(opening)
         return "\n".join([opening, *lines, rest.strip()])
 
     return Lighter(script)

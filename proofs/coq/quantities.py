@@ -36,7 +36,7 @@ class Speaker(Protocol):
 
     arities: Arities
 
-    def letter(self, letter: Any, env: Env) -> str: ...
+    def shown(self, letter: Any, env: Env) -> str: ...
     def real(self, thing: Any, env: Env) -> str: ...
     def range(self, kind: str) -> str: ...
 
@@ -136,16 +136,16 @@ def _atom(atom: Any, speech: Speaker, env: Env) -> str:
 def base_text(base: Base, speech: Speaker, env: Env) -> str:
     if is_defined(base.name):
         raise NotExportable(f"{base.name} is defined by the equation of a map")
-    here = speech.letter(VectorLetter(base.name), env)
+    here = speech.shown(VectorLetter(base.name), env)
     return f"({here} {_places(base.indices, speech, env)})" if base.indices else here
 
 
 def _places(indices: tuple[Index, ...], speech: Speaker, env: Env) -> str:
-    return " ".join(speech.letter(each, env) for each in indices)
+    return " ".join(speech.shown(each, env) for each in indices)
 
 
 def letter_text(letter: Letter, speech: Speaker, env: Env) -> str:
-    here = speech.letter(matrix(letter.name), env)
+    here = speech.shown(matrix(letter.name), env)
     here = f"({here} {_places(letter.indices, speech, env)})" if letter.indices else here
     return f"(transposed {here})" if letter.transposed else here
 
@@ -185,7 +185,7 @@ def matrix_text(thing: Any, speech: Speaker, env: Env) -> str:
     if isinstance(thing, sp.MatrixSymbol):
         if thing.name in speech.arities.families:
             raise NotExportable(f"{thing.name} is a family of matrices, one for each head")
-        return speech.letter(thing, env)
+        return speech.shown(thing, env)
     if isinstance(thing, sp.Identity):
         return "mat_identity"
     if isinstance(thing, sp.ZeroMatrix):

@@ -73,7 +73,7 @@ class StepLemma:
 
 
 def _letters(said: list[Proposition], speech: Speech) -> tuple[Any, ...]:
-    found = frozenset().union(*map(free_letters, said)) - speech.fixed
+    found = frozenset().union(*map(free_letters, said)) - speech.rigid
     return tuple(sorted(found, key=lambda each: (type(each).__name__, str(each))))
 
 
@@ -398,7 +398,7 @@ def _recall(node: Proved, here: _Context, known: list[StepLemma]) -> str:
     """Another statement, at values of its letters: its proof is part of this file."""
     whole, *given = known
     table, speech = node.detail[3], here.speech
-    if any(letter in speech.fixed for letter in table):
+    if any(letter in speech.rigid for letter in table):
         raise NotExportable("a statement that is recalled for other values of the letters of this one")
     values = {letter: speech.value(letter, value, {}) for letter, value in table.items()}
     source, target = Spelling({}, values), Spelling(table, {})

@@ -68,10 +68,10 @@ def turned(word: Any) -> tuple[str, Any, Any] | None:
 
 @dataclass
 class Speech:
-    """The names of one theorem: letters, functions of matrices, words.  ``fixed`` letters stand for one thing in all of it."""
+    """The names of one theorem: letters, functions of matrices, words.  ``rigid`` letters stand for one thing in all of it."""
 
     arities: Arities
-    fixed: frozenset[Any]
+    rigid: frozenset[Any]
     state: str = ""
     "What is known of a state: a proposition with {x} for it."
     heads: bool = False
@@ -115,7 +115,7 @@ class Speech:
 
     def facts(self, letter: Any, env: Env | None = None) -> list[str]:
         """What the letter is declared to be, as propositions of Coq."""
-        here = self.letter(letter, env or {})
+        here = self.shown(letter, env or {})
         if isinstance(letter, Index):
             return [f"within {self.range(letter.kind)} {here}"]
         if letter == VectorLetter(STATE):
@@ -138,7 +138,7 @@ class Speech:
         self.heads = self.heads or kind == "head"
         return sizes[kind]
 
-    def letter(self, letter: Any, env: Env) -> str:
+    def shown(self, letter: Any, env: Env) -> str:
         return env.get(letter) or self.name(letter)
 
     # -- terms ------------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Speech:
         if isinstance(thing, sp.Integer):
             return str(thing) if thing >= 0 else f"({thing})"
         if isinstance(thing, sp.Symbol) and thing.is_integer:
-            return self.letter(thing, env)
+            return self.shown(thing, env)
         if isinstance(thing, sp.Add | sp.Mul):
             sign = " + " if isinstance(thing, sp.Add) else " * "
             return f"({sign.join(self.integer(each, env) for each in thing.args)})"
@@ -190,17 +190,17 @@ class Speech:
             name = re.sub(r"(?<!^)([A-Z])", r"_\1", type(thing).__name__).lower()
             self._declare(name, " -> ".join([*(sort for _, sort in given), "R"]), f"{type(thing).__doc__}")
             return f"({' '.join([name, *(text for text, _ in given)])})"
-        letters = sorted((each for each in free_letters(thing) if each not in self.fixed), key=str)
+        letters = sorted((each for each in free_letters(thing) if each not in self.rigid), key=str)
         name = f"quantity_{self.placeholder(thing).name.strip('q_')}"
         sorts = [self.sort(each) for each in letters]
         self._declare(name, " -> ".join([*(f"({each})" for each in sorts), "R"]), plain_text(sp.latex(thing)))
-        here = " ".join([name, *(self.letter(each, env) for each in letters)])
+        here = " ".join([name, *(self.shown(each, env) for each in letters)])
         return f"({here})" if letters else here
 
     def argument(self, thing: Any, env: Env) -> tuple[str, str]:
         if getattr(thing, "is_Matrix", False):
             family = isinstance(thing, sp.MatrixSymbol) and thing.name in self.arities.families
-            return (self.letter(thing, env), "(nat -> mat)") if family else (self.matrix(thing, env), "mat")
+            return (self.shown(thing, env), "(nat -> mat)") if family else (self.matrix(thing, env), "mat")
         return f"{self.integer(thing, env)}%Z", "Z"
 
     def matrix(self, thing: Any, env: Env) -> str:
@@ -211,10 +211,10 @@ class Speech:
     def value(self, letter: Any, value: Any, env: Env) -> str:
         """What a letter is replaced by, as a term of the type of the letter."""
         if isinstance(letter, Index):
-            return self.letter(value, env)
+            return self.shown(value, env)
         if isinstance(letter, VectorLetter):
             if isinstance(value, VectorLetter):
-                return self.letter(value, env)
+                return self.shown(value, env)
             if isinstance(value, Expression) and self.sort(letter) == "vec":
                 return vector_text(value, self, env)
             raise NotExportable(f"{value} for the vector {letter.name}")
@@ -314,13 +314,13 @@ class Speech:
             self._declare(shape[0], " -> ".join([*(sort for _, sort in given), "Prop"]), shape[2])
             return f"({' '.join([shape[0], *(text for text, _ in given)])})" if given else shape[0]
         if what.word not in self.words:
-            letters = tuple(sorted((each for each in free_letters(what) if each not in self.fixed), key=str))
+            letters = tuple(sorted((each for each in free_letters(what) if each not in self.rigid), key=str))
             name = f"{type(what.word).__name__}_{1 + len(self.words)}"
             self.words[what.word] = (name, letters)
             sorts = [f"({self.sort(each)})" for each in letters]
             self._declare(name, " -> ".join([*sorts, "Prop"]), plain_text(latex(what)))
         name, letters = self.words[what.word]
-        return " ".join([f"({name}", *(self.letter(each, env) for each in letters)]) + ")" if letters else name
+        return " ".join([f"({name}", *(self.shown(each, env) for each in letters)]) + ")" if letters else name
 
 
 def _shape(word: Any) -> tuple[str, list[Any], str] | None:
@@ -356,5 +356,5 @@ class _Printed(Names):
         found = self.speech.quantities[symbol]
         if not isinstance(found, sp.Symbol):
             return self.speech.quantity(found, self.env)
-        here = self.speech.letter(found, self.env)
+        here = self.speech.shown(found, self.env)
         return f"(IZR {here})" if found.is_integer else here

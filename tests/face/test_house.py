@@ -244,6 +244,7 @@ UNTYPED = {
     "theory.language.readings: DISTANCE": "its answers are of a room above",
     "theory.language.readings: VALUE": "its answers are of a room above",
     "theory.kernel.*": "a word, a proposition or a formula of sympy: the kernel asks which, and refuses what is none of them",
+    "proofs.coq.*": "a letter, a term or a word of the kernel, on its way to Coq: what has no form there is refused",
     "theory.statements.steps: Reduction.*": "both sides of a reduction are of one kind, which the step chooses",
     "proofs.steps.reductions: tensor": "as Reduction",
     "theory.calculus.expressions: Assumptions.extended": "the fields of the class, by keyword",
