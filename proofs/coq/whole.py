@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from eigentoken.proofs.coq.derivations import WholeDerivation
@@ -11,7 +12,7 @@ __all__ = ["scalar_text", "theorem_name", "whole_text"]
 
 def theorem_name(identifier: str) -> str:
     """``PM-N4'`` as a name in Coq."""
-    return identifier.replace("'", "_prime").replace("-", "_").replace(".", "_")
+    return re.sub(r"\W+", "_", identifier.replace("'", "_prime"))
 
 
 def scalar_text(name: str, statement: str, script: str) -> str:
