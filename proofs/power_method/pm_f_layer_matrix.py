@@ -13,7 +13,6 @@ from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement
 
@@ -60,7 +59,6 @@ PM_F = register(
         source=Source(LI_ALTAFINI, "section 2"),
         title="The layer matrix",
         systems=("multihead-map",),
-        covers=Covers(masks=(ANY,), positions=(ANY,)),
         claims=(Formula(LAYER_MATRIX),),
         depends=("PM-E1",),
         proof=proof,

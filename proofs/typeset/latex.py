@@ -201,10 +201,11 @@ class _Renderer:
 
     def _item(self, text: str) -> str:
         """An item that is one formula, and perhaps words after it, may be too wide: break or scale it like a display."""
-        formula = re.fullmatch(r"\$([^$]*)\$([^$]*)", text)
-        if formula and width(f"${formula.group(1)}$") > WIDE:
-            shown = broken(formula.group(1)).replace("aligned}", "aligned}[t]", 1)
-            return rf"\fitted[0.99]{{{shown}}}{self.text(formula.group(2))}"
+        formula = re.fullmatch(r"([^$]*)\$([^$]*)\$([^$]*)", text)
+        if formula and width(f"${formula.group(2)}$") > WIDE - len(formula.group(1)):
+            shown = broken(formula.group(2), WIDE - len(formula.group(1))).replace("aligned}", "aligned}[t]", 1)
+            before, after = self.text(formula.group(1)), self.text(formula.group(3))
+            return rf"{before}\fitted[{0.99 - len(formula.group(1)) / 60:.2f}]{{{shown}}}{after}"
         return self.text(text)
 
 

@@ -235,7 +235,11 @@ _PLACES = (
     r";\ ",
     r"\ \text{and}",
     r"\ \text{or}",
+    r"\text{: }",
+    r"\text{ with }",
+    r"\text{ such that }",
     r"\text{ and ",
+    r"\text{ or ",
     r"\text{ is ",
     r"\quad",
     r"\wedge",
@@ -250,6 +254,7 @@ _PLACES = (
 _COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1))
 _BRACKETS = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
 _NESTS = frozenset("\\{([}])")
+_FIXED = re.compile(r"\\big[lr][()]$")
 _SCRIPT = re.compile(r"[_^]\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}")
 _WRAPPED = re.compile(r"\\(?:sqrt|text|mathrm|operatorname)\{([^{}]*)\}")
@@ -261,10 +266,11 @@ def broken(latex: str, wide: int = WIDE) -> str:
     if width(latex) <= wide or r"\begin{aligned}" in latex:
         return latex
     pieces = [latex]
-    for sign in _PLACES:
-        if all(width(piece) <= wide for piece in pieces):
-            break
-        pieces = [part for piece in pieces for part in _split(piece, sign, wide)]
+    for closed in (False, True):  # then also inside parentheses of a fixed size, which may stand on two lines
+        for sign in _PLACES:
+            if all(width(piece) <= wide for piece in pieces):
+                break
+            pieces = [part for piece in pieces for part in _split(piece, sign, wide, closed)]
     if len(pieces) == 1:
         return latex
     lines = _filled(pieces, wide)
@@ -306,14 +312,17 @@ def _filled(pieces: list[str], wide: int) -> list[str]:
     return lines
 
 
-def _split(piece: str, sign: str, wide: int) -> list[str]:
-    """Split before each top-level occurrence of the sign (after it, for commas), outside brackets of every kind."""
+def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]:
+    """Split before each top-level occurrence of the sign (after it, for commas), outside brackets of every kind.
+
+    ``through``: parentheses of a fixed size do not count.
+    """
     if sign not in piece or width(piece) <= wide:
         return [piece]
     depth, cuts, index = 0, [0], 0
     while index < len(piece):
         if piece[index] in _NESTS:
-            depth += _nesting(piece, index)
+            depth += 0 if through and _FIXED.search(piece, max(0, index - 5), index + 1) else _nesting(piece, index)
         if depth == 0 and index > 0 and piece.startswith(sign, index) and not _word_goes_on(piece, index, sign):
             cut = index + len(sign) if sign[0] in ",;" else index
             if cut > cuts[-1]:
