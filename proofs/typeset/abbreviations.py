@@ -23,7 +23,7 @@ from eigentoken.theory.statements.statement import Statement
 __all__ = ["WIDE", "abbreviations", "claim_letters", "defined", "printed_claims", "shortened"]
 
 #: A term of fewer parts is not worth a letter, nor one that saves fewer of them in all.
-PARTS, SAVED, LETTERS = 9, 60, 12
+PARTS, SAVED, LETTERS = 7, 48, 16
 NAMES = (r"\theta", r"\chi", r"\upsilon", r"\vartheta")
 #: A formula beyond this many characters has its long terms replaced by letters.
 WIDE = 700
@@ -54,10 +54,8 @@ def abbreviations(
         if most < SAVED:
             break
         best = min((part for part in saved if saved[part] == most), key=sp.default_sort_key)
-        name = f"{len(chosen)}"
-        terms = [
-            term.xreplace({best: sp.Dummy(name, real=True)}) if best in _all_parts(term) else term for term in terms
-        ]
+        stand_in = sp.Dummy(f"{len(chosen)}", real=True)
+        terms = [term.xreplace({best: stand_in}) if best in _all_parts(term) else term for term in terms]
         chosen.append(best.xreplace({each: chosen[int(each.name)] for each in best.atoms(sp.Dummy)}))
     taken = {each.name for term in terms for each in term.free_symbols} - {each.name for each in begun}
     name = next(each for each in NAMES if not any(each.strip("\\") in one for one in taken))

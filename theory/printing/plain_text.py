@@ -266,11 +266,13 @@ def broken(latex: str, wide: int = WIDE) -> str:
     if width(latex) <= wide or r"\begin{aligned}" in latex:
         return latex
     pieces = [latex]
-    for closed in (False, True):  # then also inside parentheses of a fixed size, which may stand on two lines
+    for closed in (False, True, True):  # then also inside parentheses of a fixed size, which may stand on two lines
         for sign in _PLACES:
             if all(width(piece) <= wide for piece in pieces):
                 break
             pieces = [part for piece in pieces for part in _split(piece, sign, wide, closed)]
+        if closed:  # and of the size of what is inside, where there is no other way
+            pieces = [_of_fixed_size(piece) if width(piece) > wide else piece for piece in pieces]
     if len(pieces) == 1:
         return latex
     lines = _filled(pieces, wide)
@@ -331,6 +333,21 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
     return [
         piece[start:end] for start, end in zip(cuts, [*cuts[1:], len(piece)], strict=True) if piece[start:end].strip()
     ]
+
+
+def _of_fixed_size(piece: str) -> str:
+    """Parentheses of a fixed size, and a root as a power of such a parenthesis."""
+    piece = piece.replace(r"\left(", r"\bigl(").replace(r"\right)", r"\bigr)")
+    start = piece.find(r"\sqrt{")
+    while start >= 0:
+        depth, end = 1, start + 6
+        while depth:
+            depth += {"{": 1, "}": -1}.get(piece[end], 0)
+            end += 1
+        if width(piece[start:end]) > WIDE:
+            piece = rf"{piece[:start]}\bigl({piece[start + 6 : end - 1]}\bigr)^{{1/2}}{piece[end:]}"
+        start = piece.find(r"\sqrt{", start + 1)
+    return piece
 
 
 def _word_goes_on(piece: str, index: int, sign: str) -> bool:
