@@ -33,7 +33,7 @@ __all__ = ["ALLOWED", "FORMAL", "NO_COQ", "SCRIPTS", "Checked", "Formal", "check
 
 
 #: The statements of which a whole derivation is given to Coq.
-FORMAL = ("PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "CT-2", "AB-E4", "PH-T5", "PH-T8")
+FORMAL = ("PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "CT-2", "PH-T5", "PH-T8")
 #: The axioms of Coq's real numbers.
 ALLOWED = frozenset(
     (

@@ -57,6 +57,12 @@ def test_what_is_assumed_is_no_theorem(name: str) -> None:
         derivation("it", proved)
 
 
+def test_a_claim_that_says_nothing_is_refused() -> None:
+    (proved, *_) = statements().get("AB-E4").proofs.values()
+    with pytest.raises(NotExportable, match="says nothing"):
+        derivation("it", proved)
+
+
 def test_the_hypotheses_stand_in_the_theorem() -> None:
     made = made_of("PM-L4")
     text = statement_text(made)
