@@ -167,7 +167,7 @@ class _Walk:
             worked[id(node)] = own or (below and (node.rule in rules.LOGIC or node.rule in rules.CONCLUDING))
         bare = {_core(node.proposition) for node in self.nodes if node.rule in rules.ASSUMED and not worked[id(node)]}
         claims = conjuncts(self.root.proposition)
-        if any(_core(each) == canonical(TRUE) for each in claims):
+        if any(_core(canonical(each)) == canonical(TRUE) for each in claims):
             raise NotExportable("a claim is an equation of one term with itself: it says nothing in Coq")
         left = [each for each in claims if _core(each) not in bare]
         self.made.claims, self.made.given = len(claims), len(claims) - len(left)
