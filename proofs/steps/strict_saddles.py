@@ -187,7 +187,7 @@ def _contracted(monomial: Monomial, A: sp.MatrixSymbol, name: str) -> Expression
             kept.append((atom, power))
             continue
         sides = (atom.left, atom.right) if isinstance(atom, Dot) else ()
-        if not sides or power < 0 or [letter.name for letter in atom.letters] != [A.name]:
+        if not sides or power < 0 or [(each.name, each.indices) for each in atom.letters] != [(A.name, ())]:
             raise Refused(f"{name} must stand in forms with {A.name} alone")
         rest = [side for side in sides if side.name != name]
         others += rest * power

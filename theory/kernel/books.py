@@ -15,9 +15,10 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel.defined import where_defined
-from eigentoken.theory.kernel.logic import check_sort, tied
+from eigentoken.theory.kernel.logic import check_sort, speaks_of_start, tied
 from eigentoken.theory.kernel.propositions import (
     Atom,
+    ForAlmostEvery,
     Proposition,
     bound_letters,
     children,
@@ -31,6 +32,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
+from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.systems.catalogue import special_case
@@ -115,6 +117,15 @@ def _at_one_state(said: Proposition) -> bool:
     return VectorLetter(STATE) in free_letters(said) and any(map(_at_one_state, children(said)))
 
 
+def _of_almost_every_start(said: Proposition) -> bool:
+    word = getattr(said, "word", None)
+    return (
+        isinstance(said, ForAlmostEvery)
+        or isinstance(word, AlmostEveryConverges)
+        or any(map(_of_almost_every_start, children(said)))
+    )
+
+
 def _kinds(kind: type | tuple[type, ...]) -> str:
     return " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
 
@@ -129,6 +140,10 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
         raise Refused(f"{theorem.name} is about tokens on the {theorem.space.value}")
     if theorem.time is not None and any(map(_at_one_state, hypotheses)):
         raise Refused(f"{theorem.name} is about trajectories: what it needs must hold at every state, not at one")
+    if _of_almost_every_start(conclusion) and any(map(speaks_of_start, hypotheses)):
+        raise Refused(
+            f"{theorem.name} is about almost every start: what it needs must not rest on what one of them does"
+        )
     known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:

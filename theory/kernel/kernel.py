@@ -321,7 +321,7 @@ def _held_fixed(step: Proved) -> frozenset[Any]:
     if step.rule == "arithmetic":  # what is one case at one time may be another at another time
         said = [part for each in (step, *step.premises) for part in conjuncts(each.proposition)]
         return frozenset().union(*(_in_numbers(each) for each in said if not isinstance(each, Atom)))
-    fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit", "least", "meaning", "half_space"}
+    fixed = {"spectrum", "equilibrium", "two_cycle", "first_exit", "least", "meaning", "half_space", "attention_rank"}
     return free_letters(step.proposition) if step.rule in fixed else frozenset()
 
 
@@ -334,7 +334,8 @@ def _in_numbers(said: Proposition) -> frozenset[Any]:
 
 def _autonomous(step: Proved) -> bool:
     """A step about systems whose matrices do not depend on time."""
-    return step.rule == "same_state" or (step.rule == "textbook" and bool(step.detail[0].autonomous))
+    fixed = {"same_state", "stability_of_any", "unstable"}
+    return step.rule in fixed or (step.rule == "textbook" and bool(step.detail[0].autonomous))
 
 
 def accepted(

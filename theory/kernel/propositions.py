@@ -15,15 +15,16 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter, is_defined, letters_of
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_defined, letters_of, moves
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import BipartiteAt
-from eigentoken.theory.language.terms import d, ell, matrix, n, p, q
+from eigentoken.theory.language.terms import Angle, d, ell, matrix, n, p, q
 
 __all__ = [
     "FALSE",
@@ -255,6 +256,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     """The proposition with free letters replaced, all at once; a bound letter that would capture is renamed."""
     if not table:
         return said
+    _keep_time(said, table)
     if isinstance(said, Atom):
         kept = {old: new for old, new in table.items() if old != ell or not isinstance(said.word, claims.SpectrumIs)}
         return exchanged(said, lambda thing: _put(thing, kept))
@@ -267,7 +269,40 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
             guard, body = put(guard, {letter: other}), put(body, {letter: other})
             letter = other
         return type(said)(letter, put(guard, inner), put(body, inner))
+    if isinstance(said, ForAlmostEvery):
+        here = free_letters(said)
+        if any(old in here and _of_a_trajectory(new) for old, new in table.items()):
+            raise Refused("what holds for almost every start is not about the value of one trajectory")
     return inside(said, lambda part: put(part, table))
+
+
+def _keep_time(said: Proposition, table: Mapping[Any, Any]) -> None:
+    """A vector is one vector at all times: it becomes what moves with the state where it stands at one time only."""
+    for old, new in table.items():
+        if isinstance(old, VectorLetter) and old.name != STATE and not isinstance(new, AtTime) and moves(new):
+            found = set(_times(said, old))
+            if len(found) > 1 or any(bound for _, bound in found):
+                raise Refused(f"{old.name} is one vector at several times: it cannot become what moves with the state")
+
+
+def _times(said: Proposition, letter: VectorLetter, bound: frozenset[Any] = frozenset()) -> Iterator[tuple[Any, bool]]:
+    """The times at which a vector stands free in it, and whether they are bound in it."""
+    if isinstance(said, Binder):
+        if said.letter == letter:
+            return
+        bound |= {said.letter}
+    relation = relation_of(said)
+    for each in () if relation is None else relation.atoms(Tensor):
+        if letter in each.letters():
+            yield each.time, each.time is not None and not bound.isdisjoint(each.time.free_symbols)
+    for part in children(said):
+        yield from _times(part, letter, bound)
+
+
+def _of_a_trajectory(value: Any) -> bool:
+    """The state at a time, or a number that depends on it: under a binder of starts it would be another."""
+    timed = isinstance(value, sp.Basic) and any(each.time is not None for each in value.atoms(Tensor))
+    return timed or isinstance(value, AtTime) or (isinstance(value, sp.Basic) and value.has(Angle, AppliedUndef))
 
 
 def inside(said: Proposition, change: Callable[[Proposition], Proposition]) -> Proposition:

@@ -32,6 +32,7 @@ __all__ = [
     "is_defined",
     "letters_of",
     "matrices_of",
+    "moves",
     "real_where_defined",
 ]
 
@@ -224,7 +225,7 @@ class Rate(Tensor):
         return made
 
     def _check_constant(self, families: Mapping[str, Any]) -> None:
-        moved = [name for name, new in families.items() if name != STATE and _moves(new)]
+        moved = [name for name, new in families.items() if name != STATE and moves(new)]
         if moved:
             raise Refused(f"{', '.join(moved)} is constant in {self}: it cannot become what moves with the state")
 
@@ -309,7 +310,7 @@ class Opposite(Rate):
         return rf"\bigl[{Tensor.plain_latex(self)}\bigr](-{STATE})"
 
 
-def _moves(new: Any) -> bool:
+def moves(new: Any) -> bool:
     """Does the state occur in what a vector is replaced by?"""
     inside = tuple(new.terms) if isinstance(new, Expression) else (Base(new.name),)
     return bool(norms_of(inside)) or any(base.name == STATE or is_defined(base.name) for base in bases_of(inside))
