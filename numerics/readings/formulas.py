@@ -22,7 +22,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.readings.exact_runs import ROUNDING, ExactRuns
-from eigentoken.numerics.readings.quantities import Places, Quantities, heads_of
+from eigentoken.numerics.readings.quantities import BoundIndices, Quantities, heads_of
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
 from eigentoken.theory.kernel.formulas import Formula
@@ -105,7 +105,7 @@ class _Seen:
 
     batch: Batch
     source: torch.Generator
-    places: Places = field(default_factory=Places)
+    places: BoundIndices = field(default_factory=BoundIndices)
     numbers: Mapping[sp.Symbol, Any] = field(default_factory=dict)
     vectors: Mapping[str, torch.Tensor] = field(default_factory=dict)
     guard: bool = False

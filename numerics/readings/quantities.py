@@ -24,13 +24,13 @@ from eigentoken.theory.calculus.expressions import Assumptions, Monomial, opened
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.systems.system import System
 
-__all__ = ["Places", "Quantities"]
+__all__ = ["BoundIndices", "Quantities"]
 
 Scalar = Tensor | float
 
 
 @dataclass(frozen=True)
-class Places:
+class BoundIndices:
     """The indices that are bound, each with the number of its axis; ``depth`` axes there are."""
 
     axes: Mapping[Index, int] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Places:
     def depth(self) -> int:
         return len(self.sizes)
 
-    def bound(self, index: Index, size: int) -> Places:
+    def bound(self, index: Index, size: int) -> BoundIndices:
         """With an axis for one more index, before the others."""
-        return Places({**self.axes, index: self.depth}, (*self.sizes, size))
+        return BoundIndices({**self.axes, index: self.depth}, (*self.sizes, size))
 
     def of(self, index: Index) -> Tensor:
         """The positions of the index, along its axis."""
@@ -71,19 +71,19 @@ class Quantities:
     convert: Callable[[sp.Expr], Tensor]
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def scalar(self, expression: Expression, places: Places) -> Tensor:
+    def scalar(self, expression: Expression, places: BoundIndices) -> Tensor:
         """The value of a scalar at all places."""
         found = self._scalar(expression, places)
         return found if isinstance(found, Tensor) else torch.full((self.batch.count,), found, dtype=torch.float64)
 
-    def _scalar(self, expression: Expression, places: Places) -> Scalar:
+    def _scalar(self, expression: Expression, places: BoundIndices) -> Scalar:
         total: Scalar = 0.0
         for monomial, coefficient in expression.terms.items():
             inner = self._inside(monomial, places)
             total = total + self._number(coefficient) * self._summed(self._product(monomial, inner), inner, places, 1)
         return total
 
-    def _vector(self, expression: Expression, places: Places) -> Tensor:
+    def _vector(self, expression: Expression, places: BoundIndices) -> Tensor:
         parts = []
         for monomial, coefficient in expression.terms.items():
             if monomial.arrow is None:
@@ -101,12 +101,12 @@ class Quantities:
     def _size(self, index: Index) -> int:
         return self.batch.n if index.kind == "token" else heads_of(self.batch)
 
-    def _inside(self, monomial: Monomial, places: Places) -> Places:
+    def _inside(self, monomial: Monomial, places: BoundIndices) -> BoundIndices:
         for index in monomial.bound:
             places = places.bound(index, self._size(index))
         return places
 
-    def _summed(self, value: Any, inner: Places, outer: Places, least: int) -> Any:
+    def _summed(self, value: Any, inner: BoundIndices, outer: BoundIndices, least: int) -> Any:
         """The sum over the axes that are inside alone; a value that has no such axis is the same at every place."""
         for depth in range(inner.depth, outer.depth, -1):
             has_axis = isinstance(value, Tensor) and value.ndim == depth + least
@@ -121,7 +121,7 @@ class Quantities:
         found: Tensor = self._known[coefficient]
         return found
 
-    def _product(self, monomial: Monomial, places: Places) -> Scalar:
+    def _product(self, monomial: Monomial, places: BoundIndices) -> Scalar:
         product: Scalar = 1.0
         for atom, power in monomial.factors:
             value = self._remembered(atom, places, partial(self._atom, atom, places))
@@ -129,13 +129,13 @@ class Quantities:
                 product = product * value if power > 0 else product / value
         return product
 
-    def _remembered(self, thing: Any, places: Places, compute: Callable[[], Any]) -> Any:
+    def _remembered(self, thing: Any, places: BoundIndices, compute: Callable[[], Any]) -> Any:
         key = places.key(thing)
         if key not in self._known:
             self._known[key] = compute()
         return self._known[key]
 
-    def _atom(self, atom: Any, places: Places) -> Tensor:
+    def _atom(self, atom: Any, places: BoundIndices) -> Tensor:
         if isinstance(atom, Dot):
             right = self._applied(atom.letters, self._base(atom.right, places), places)
             return (self._base(atom.left, places) * right).sum(-1)
@@ -161,7 +161,7 @@ class Quantities:
             return torch.sqrt((value * self._applied(metric, value, places)).sum(-1))
         raise TypeError(f"no number for {atom}")
 
-    def _base(self, base: Base, places: Places) -> Tensor:
+    def _base(self, base: Base, places: BoundIndices) -> Tensor:
         if base.name in self.vectors:
             return _member(self.vectors[base.name], [places.of(index) for index in base.indices])
         definition = _assumptions(self.batch.system).definitions[base.name]
@@ -170,13 +170,13 @@ class Quantities:
         )
         return found
 
-    def _applied(self, letters: tuple[Letter, ...], value: Tensor, places: Places) -> Tensor:
+    def _applied(self, letters: tuple[Letter, ...], value: Tensor, places: BoundIndices) -> Tensor:
         for letter in reversed(letters):
             rows = self._matrix(letter, places)
             value = ((rows.mT if letter.transposed else rows) * value.unsqueeze(-2)).sum(-1)
         return value
 
-    def _matrix(self, letter: Letter, places: Places) -> Tensor:
+    def _matrix(self, letter: Letter, places: BoundIndices) -> Tensor:
         """``(..., B, d, d)``: a matrix of the system at time 0; of one with heads, that of each head."""
         heads = self.batch.parameters.get("heads", ())
         if not letter.indices:
