@@ -7,7 +7,7 @@ axis.  Vectors have their entries after that, ``(..., B, d)``.  Nothing is share
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
@@ -52,7 +52,7 @@ class BoundIndices:
         """Of a number for every place and instance."""
         return (*reversed(self.sizes), count)
 
-    def key(self, thing: Any) -> tuple[Any, ...]:
+    def key(self, thing: Hashable) -> tuple[Hashable, ...]:
         """A thing, and where its own indices are."""
         return (thing, tuple(self.axes[each] for each in indices_of(thing) if each in self.axes))
 

@@ -16,11 +16,9 @@ from eigentoken.proofs.abella.equations import (
     NORM_OF_THE_STEP,
     NORMALISED,
     PUSHED,
-    ROW_SUMS,
     norm_of_the_step,
     normalised,
     pushed,
-    row_sums,
 )
 from eigentoken.proofs.abella.heads_flow import attention_weight
 from eigentoken.proofs.bibliography import ABELLA
@@ -202,7 +200,7 @@ ORDER = Counterexample(
 
 def proof(kernel: Kernel) -> Proved:
     """The equation of the layer, with its weights."""
-    return kernel.conjunction(*(each(kernel) for each in (row_sums, pushed, normalised, norm_of_the_step)))
+    return kernel.conjunction(*(each(kernel) for each in (pushed, normalised, norm_of_the_step)))
 
 
 AB_E4 = register(
@@ -212,9 +210,9 @@ AB_E4 = register(
         source=Source(ABELLA, "eq. (4)"),
         title="Self-attention in matrix form",
         systems=("ellipsoid-map",),
-        claims=(ROW_SUMS,),
+        claims=(PUSHED,),
         derive=derive_matrix_form,
-        proof=row_sums,
+        proof=pushed,
         printed=Printed(
             text="$z = V x\\, D \\exp(x^{\\top}K^{\\top}Qx)$.",
             wrong="With $D$ to the left of the exponential the sum over the keys is divided by the normaliser of the "
@@ -258,7 +256,7 @@ AB_E6 = register(
         source=Source(ABELLA, "eq. (6)"),
         title="The multi-head layer, componentwise",
         systems=("ellipsoid-map",),
-        claims=(ROW_SUMS, PUSHED, NORMALISED, NORM_OF_THE_STEP),
+        claims=(PUSHED, NORMALISED, NORM_OF_THE_STEP),
         depends=("AB-E2", "AB-E5"),
         derive=derive_layer,
         proof=proof,

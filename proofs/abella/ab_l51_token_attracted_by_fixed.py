@@ -12,7 +12,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.abella.ab_e04_attention_matrix_form import layer_data
-from eigentoken.proofs.abella.equations import CAUSAL_ROWS, CAUSAL_VELOCITY, causal_model
+from eigentoken.proofs.abella.equations import CAUSAL_VELOCITY
+from eigentoken.proofs.abella.equations import velocity as equation_of_the_flow
 from eigentoken.proofs.abella.second_token import ATTRACTED, RICCATI, STILL, proof
 from eigentoken.proofs.bibliography import ABELLA
 from eigentoken.proofs.properties.deterministic_data import numbers
@@ -116,10 +117,10 @@ AB_E15 = register(
         source=Source(ABELLA, "eq. (15)"),
         title="The causal model",
         systems=("causal-flow",),
-        claims=(CAUSAL_VELOCITY, CAUSAL_ROWS),
+        claims=(CAUSAL_VELOCITY,),
         depends=("AB-E7",),
         derive=derive_model,
-        proof=causal_model,
+        proof=equation_of_the_flow,
         vectors=(
             Vector(
                 "causal field, row 2, data of AB-E6",

@@ -452,13 +452,6 @@ AB_X2 = register(
                 "\\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
                 modulus_needed,
             ),
-            Variant(
-                "$u$, $v$ and a norm shared by the heads",
-                "heads $10e_2e_2^{\\top}$, scored by $30x_2y_2$, and $\\operatorname{diag}(1, -\\tfrac{19}2)$, not "
-                "scored: their sum $\\operatorname{diag}(1, \\tfrac12)$ meets the conditions, and a symmetric pair "
-                "with $u^{\\top}y = 0.78$ goes to $\\pm e_2$",
-                heads_that_cancel,
-            ),
         ),
         property_tests=(identity_on_instances,),
     )
@@ -477,6 +470,14 @@ AB_X2C = register(
         prose_from=("causal attention",),
         vectors=(),
         property_tests=(),
-        variants=AB_X2.variants[1:],
+        variants=(
+            Variant(
+                "$u$, $v$ and a norm shared by the heads",
+                "heads $10e_2e_2^{\\top}$, scored by $30x_2y_2$, and $\\operatorname{diag}(1, -\\tfrac{19}2)$, not "
+                "scored: their sum $\\operatorname{diag}(1, \\tfrac12)$ meets the conditions, and a symmetric pair "
+                "with $u^{\\top}y = 0.78$ goes to $\\pm e_2$",
+                heads_that_cancel,
+            ),
+        ),
     )
 )

@@ -18,9 +18,8 @@ from eigentoken.proofs.abella.causal_sums import (
     weight_below,
 )
 from eigentoken.proofs.abella.equations import causal_weight
-from eigentoken.proofs.steps.equations import Z
 from eigentoken.proofs.steps.theorems import EUCLIDEAN
-from eigentoken.theory.calculus import DIMENSION, Expression, Index, dot, one, vector
+from eigentoken.theory.calculus import DIMENSION, Expression, Index, dot, one
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.order import before
 from eigentoken.theory.kernel.propositions import ForAll, Proposition, proposition
@@ -32,7 +31,6 @@ from eigentoken.theory.language.terms import d, matrix
 U = matrix("U")
 I, J, K = (Index("token", name) for name in "ijk")
 NEAR = sp.Symbol("rho", positive=True)
-_Z = vector(Z.name)
 
 
 def height(at: Index) -> Expression:

@@ -46,7 +46,7 @@ from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, d, matrix
 U = matrix("U")
 TOP, SIZE = Eigenvalue(U, 1), HeadNorm(U)
 VALUE = (Letter("U"),)
-I, J, K = (Index("token", name) for name in "ijk")
+I, J = (Index("token", name) for name in "ij")
 SIDE = VectorLetter("v")
 LOW, NEAR = sp.symbols("c rho", positive=True)
 #: v is a unit eigenvector of U for its first eigenvalue.

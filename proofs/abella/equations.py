@@ -43,7 +43,6 @@ from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
 from eigentoken.theory.language.terms import matrix
 
 __all__ = [
-    "CAUSAL_ROWS",
     "CAUSAL_VELOCITY",
     "CONSERVED",
     "DEFINITE",
@@ -52,10 +51,8 @@ __all__ = [
     "NORM_OF_THE_STEP",
     "PUSHED",
     "RAYS",
-    "ROW_SUMS",
     "TANGENT",
     "VELOCITY",
-    "causal_model",
     "conserved",
     "definite",
     "differential",
@@ -63,7 +60,6 @@ __all__ = [
     "normalised",
     "pushed",
     "rays",
-    "row_sums",
     "velocity",
 ]
 
@@ -76,10 +72,6 @@ def push() -> Expression:
     return (weight(I, J) * _OTHER.applied(_VALUE)).summed(J, HEAD)
 
 
-#: The weights of each head and token sum to ``1/sqrt(d)``.
-ROW_SUMS = Formula(
-    for_every(sp.Eq(Tensor(weight(I, J).summed(J)), Tensor(one() / sp.sqrt(DIMENSION)), evaluate=False), HEAD, I)
-)
 #: ``y_i = x_i + alpha u_i``.
 PUSHED = same_vectors(RAW, _STATE + push() * ALPHA, I)
 _LENGTH = Norm("r", (I,))
@@ -93,12 +85,6 @@ CONSERVED = Formula(for_every(sp.Eq(Rate(dot(_STATE, _STATE, METRIC)), 0, evalua
 VELOCITY = moves_by(
     (weight(I, J) * (_OTHER.applied(_VALUE) - dot(_STATE, _OTHER.applied(_VALUE), METRIC) * _STATE)).summed(J, HEAD)
 )
-
-
-def row_sums(kernel: Kernel) -> Proved:
-    return at_every_token(
-        kernel, kernel.reduction(weight(I, J).summed(J), ROW_SUMS.said.body.body.word.relation.rhs.expression), HEAD, I
-    )
 
 
 def pushed(kernel: Kernel) -> Proved:
@@ -176,18 +162,6 @@ _PLAIN = (Letter("U"),)
 _MOVED = _OTHER.applied(_PLAIN)
 #: ``dx_i/dt = sum_{j <= i} alpha_ij (U x_j - (x_i^T U x_j) x_i)``.
 CAUSAL_VELOCITY = moves_by((causal_weight(I, J) * (_MOVED - dot(_STATE, _MOVED) * _STATE)).summed(J))
-_CAUSAL_ROW = sp.Eq(Tensor(causal_weight(I, J).summed(J)), 1 / sp.sqrt(DIMENSION), evaluate=False)
-#: The weights of a token sum to ``1/sqrt(d)``.
-CAUSAL_ROWS = Formula(for_every(_CAUSAL_ROW, I))
-
-
-def causal_model(kernel: Kernel) -> Proved:
-    """The equation of the registered causal flow."""
-    scale = one() / sp.sqrt(DIMENSION)
-    row = kernel.arithmetic(
-        [kernel.reduction(causal_weight(I, J).summed(J), scale), kernel.factors(scale)], _CAUSAL_ROW
-    )
-    return kernel.conjunction(velocity(kernel), at_every_token(kernel, row, I))
 
 
 # -- the differential of the projection (3) --------------------------------------------------------------------------------

@@ -10,15 +10,13 @@ import sympy as sp
 from eigentoken.theory.language.terms import d
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 
-__all__ = ["AVERAGE", "CURVATURE", "antipodal_pair_hessian", "average_on_instances", "averaged", "second_variation"]
+__all__ = ["AVERAGE", "antipodal_pair_hessian", "average_on_instances", "second_variation"]
 
 c = sp.Symbol("c", real=True)
 a_i, a_j, eps = sp.symbols("a_i a_j epsilon", real=True)
 
 #: Inner product of the tokens i, j after pushing all tokens along a common v, with a_i = z_i^T v.
 PUSHED = (c + eps * (a_i + a_j) + eps**2) / sp.sqrt((1 + 2 * eps * a_i + eps**2) * (1 + 2 * eps * a_j + eps**2))
-#: The second derivative of that inner product at eps = 0.
-CURVATURE = 2 * (1 - c) + (3 * c - 2) * (a_i**2 + a_j**2) + (2 * c - 4) * a_i * a_j
 #: The second variation of a pair, divided by e^c, averaged over v.
 AVERAGE = 2 * (1 - c) ** 2 * (1 + c) / d + 2 * (1 - c) * (1 - (2 + c) / d)
 
@@ -28,16 +26,6 @@ def second_variation() -> Any:
     first = sp.diff(PUSHED, eps).subs(eps, 0)
     second = sp.diff(PUSHED, eps, 2).subs(eps, 0)
     return sp.expand(first**2 + second)
-
-
-def averaged(polynomial: Any) -> Any:
-    """Replace the moments of ``a = z^T v`` for v uniform on the sphere: ``E a_i a_j = c/d``, ``E a_i^2 = 1/d``."""
-    table = sp.Poly(polynomial, a_i, a_j)
-    moments = {(0, 0): sp.Integer(1), (2, 0): 1 / d, (0, 2): 1 / d, (1, 1): c / d}
-    unknown = [power for power in table.as_dict() if power not in moments and power not in {(1, 0), (0, 1)}]
-    if unknown:
-        raise ValueError(f"moments {unknown} are not second moments: only quadratic polynomials can be averaged here")
-    return sum(value * moments.get(power, 0) for power, value in table.as_dict().items())
 
 
 def antipodal_pair_hessian() -> list[Any]:

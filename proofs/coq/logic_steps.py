@@ -24,7 +24,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.sameness import canonical
 
-__all__ = ["Spelling", "built", "carried", "parts_of"]
+__all__ = ["Spelling", "built", "parts_of"]
 
 Facts = Mapping[Proposition, str]
 
@@ -225,7 +225,3 @@ def injected(part: Proposition, whole: Proposition, proof: str) -> str:
     place = alternatives.index(part)
     moves = "right; " * place + ("left; " if place < len(alternatives) - 1 else "")
     return f"{moves}exact {proof}."
-
-
-def carried(speech: Speech) -> Carrier:
-    return Carrier(speech)

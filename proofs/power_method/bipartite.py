@@ -20,7 +20,6 @@ __all__ = [
     "bipartite_moves",
     "pairs_moved",
     "sides_moved",
-    "written_determinant",
     "written_trace",
 ]
 
@@ -108,9 +107,3 @@ def bipartite_count() -> Identity:
 def written_trace(block: Any) -> Any:
     """``b_11 + b_22``, kept as a sum for print (the checkers evaluate it)."""
     return sp.Add(block[0, 0], block[1, 1], evaluate=False)
-
-
-def written_determinant(block: Any) -> Any:
-    """``b_11 b_22 - b_12 b_21``, kept as it stands for print."""
-    products = [sp.Mul(block[0, 0], block[1, 1], evaluate=False), -sp.Mul(block[0, 1], block[1, 0], evaluate=False)]
-    return sp.Add(*products, evaluate=False)

@@ -21,7 +21,7 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
 )
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, matrices_of
+from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, matrices_of
 from eigentoken.theory.language.conditions import BoundedInTime, PositiveDefinite, Symmetric, UniformlyContinuous
 from eigentoken.theory.language.terms import MatrixNumber
 from eigentoken.theory.systems.system import Time
@@ -30,7 +30,7 @@ __all__ = ["ROOM", "SMALL", "TIMES", "UNIFORMLY_CONTINUOUS_COMPOSITION", "steady
 
 SMALL, ROOM = sp.symbols("epsilon delta", positive=True)
 TIMES = _T, _S = sp.symbols("t s", nonnegative=True)
-_X, _ANY = VectorLetter(STATE), Index("token", "a")
+_ANY = Index("token", "a")
 
 
 def _said(kind: Any, left: Any, right: Any) -> Proposition:

@@ -29,7 +29,6 @@ __all__ = [
     "LASALLE",
     "LASALLE_BOUNDED",
     "LOJASIEWICZ",
-    "LYAPUNOV",
     "OSTROWSKI_SCHNEIDER",
     "RAYLEIGH",
     "SPECTRAL",
@@ -244,18 +243,6 @@ ADAPTED_NORM = Theorem(
     reference="Horn, Johnson, Matrix Analysis, chapter on norms (spectral radius): the norm of the proof is that of a "
     "basis in which the matrix is nearly diagonal",
     bibtex=bibtex("Horn-Johnson"),
-)
-
-LYAPUNOV = Theorem(
-    key="Lyapunov",
-    name="Lyapunov's theorem for compact sets",
-    hypotheses=(
-        "{V} is continuously differentiable and does not increase along trajectories",
-        "{V} is smallest exactly on {S}, which is compact",
-    ),
-    conclusions=("{S} is stable",),
-    reference="Bhatia, Szego, Stability Theory of Dynamical Systems, chapter on stability of compact sets",
-    bibtex=bibtex("Bhatia-Szego"),
 )
 
 JENSEN = Theorem(

@@ -15,7 +15,6 @@ __all__ = [
     "LEVEL_SET",
     "LIMIT_IS_EQUILIBRIUM",
     "LINEAR_GROWTH",
-    "MEAN_VALUE",
     "MEAN_VALUE_DIFFERENCE",
     "SUPPORT_FUNCTIONS",
     "UNBOUNDED_MONOTONE",
@@ -29,15 +28,6 @@ EXPONENTIAL_DECAY = Theorem(
     hypotheses=("{q} lies between zero and a decaying exponential of time",),
     conclusions=("{q} tends to zero",),
     reference=_SPECIAL,
-    bibtex=bibtex("Rudin-Principles"),
-)
-
-MEAN_VALUE = Theorem(
-    key="mean-value",
-    name="the mean value theorem",
-    hypotheses=("the derivative of {f} is bounded",),
-    conclusions=("{f} is Lipschitz",),
-    reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
     bibtex=bibtex("Rudin-Principles"),
 )
 

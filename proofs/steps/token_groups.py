@@ -25,7 +25,6 @@ __all__ = [
     "GroupAlgebra",
     "Unresolved",
     "advance_groups",
-    "attention_groups",
     "known_root",
     "push_groups",
     "slopes",
@@ -165,13 +164,6 @@ def push_groups(
 ) -> tuple[tuple[sp.Expr, ...], ...]:
     """The influence ``u_i`` at groups of equal tokens."""
     return SYSTEMS[name].influence(_exact(groups, (1,)), parameters, _state(groups))
-
-
-def attention_groups(
-    score: ParameterValue, groups: Sequence[tuple[sp.Expr, Sequence[sp.Expr]]]
-) -> tuple[tuple[sp.Expr, ...], ...]:
-    """The total attention that a token of each group pays to each group."""
-    return _exact(groups, (1,)).attention(_state(groups), score, None, False)
 
 
 def _exact(groups: Sequence[tuple[Any, Sequence[Any]]], positive: Sequence[Any]) -> GroupAlgebra:

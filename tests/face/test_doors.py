@@ -12,8 +12,11 @@ from ..tools.reachability import unreached
 
 house = tool("house")
 ROOT = Path(__file__).resolve().parents[2]
-#: Found by name: the reading of a certificate by its kind, the type of a document by the document's name.
-BY_NAME = {"numerics/recheck/matrices/verdict_documents.py: _Beside._eigenvector"}
+#: Found by name: the reading of a certificate by its kind, the type of a document by its name, what the printer of sympy asks for.
+BY_NAME = {
+    "numerics/recheck/matrices/verdict_documents.py: _Beside._eigenvector",
+    "theory/kernel/tensors.py: Tensor.precedence",
+}
 DOCUMENTS = "src/eigentoken/documents/"
 #: What pytest calls.
 PLUGIN = "src/eigentoken/pytest_plugin.py"

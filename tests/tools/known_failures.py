@@ -162,7 +162,7 @@ _MAPS: dict[str, tuple[Known, ...]] = {
         _needed("s != 0", "rank 1, for M = 0 or any skew M", place="=>3"),
         _needed("two clusters", "an m-clustering can have a smaller rank", shown="TV15"),
     ),
-    "PM-L11": (_needed(_STEP, "a multiplier is at or below -1, as in PM-L4", place="=>1.2"),),
+    "PM-L11": (_needed(_STEP, "a multiplier is at or below -1, as in PM-L4"),),
     "PM-L13": (
         _needed("alpha |V| < 1", _FLIP, place="c1"),
         _unneeded("the bound where lambda_k b_i > 0", "only sides with lambda_k b_i < 0 need it"),
@@ -313,8 +313,10 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
         _unneeded("lambda > 0 where lambda = 0 is simple", "the sign of b_i is preserved"),
         _unneeded("multiplicity one", "true with v the normalised projection of y_1(0)", "c1"),
     ),
-    "AB-X2": (
+    "AB-X2c": (
         _needed("$u$, $v$ and a norm shared by the heads", "heads that cancel in the sum pull a pair to +-e_2"),
+    ),
+    "AB-X2": (
         _seen("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", "c0"),
         _unneeded("P bounded", "any measurable P(t)"),
     ),

@@ -19,12 +19,13 @@ from eigentoken.display import brief
 from eigentoken.documents.statement_document import EvidenceRecord, PrintedFinding
 from eigentoken.files.documents import Json
 from eigentoken.theory.kernel.kernel import Kernel, accepted
-from eigentoken.theory.kernel.propositions import proposition, quantities
+from eigentoken.theory.kernel.propositions import Proposition, children, proposition, quantities, relation_of
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.language.claims import Claim, When
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.steps import Derivation, Setting, Step
 from eigentoken.theory.systems.catalogue import system
@@ -232,6 +233,18 @@ def _concluded(what: str, named: tuple[str, ...], accepted: Collection[str]) -> 
     return holds(f"{what} is concluded by {', '.join(named)}")
 
 
+def _parts(said: Proposition) -> Iterator[Proposition]:
+    yield said
+    for each in children(said):
+        yield from _parts(each)
+
+
+def _says_nothing(said: Proposition) -> bool:
+    """An equation whose two sides a reader cannot tell apart."""
+    relation = relation_of(said)
+    return relation is not None and relation.rel_op == "==" and len({scalar_latex(side) for side in relation.args}) == 1
+
+
 @dataclass(frozen=True)
 class Statement:
     """``conditions => claims`` for the systems named, with everything that is known about it.
@@ -306,6 +319,9 @@ class Statement:
         if self.proof is None:
             return {}
         given, claimed = tuple(map(proposition, self.conditions)), tuple(map(proposition, self.claims))
+        empty = [each for each in claimed if any(map(_says_nothing, _parts(each)))]
+        if empty:
+            raise Refused(f"{self.id}: both sides of an equation of a claim are printed alike: it says nothing")
         found: dict[str, Proved] = {}
         for about in self._proved_about():
             proved = self.proof(Kernel(about, given))
