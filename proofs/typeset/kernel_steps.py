@@ -14,6 +14,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, shortened
+from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
 from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import STANDING
@@ -181,6 +182,12 @@ def _derivation(proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbo
     drafts, last = _drafts(proved, given)
     if not last:  # nothing but equations of this kind
         drafts, last = _drafts(proved, given, plain=True)
+    others = clashing(
+        (said for draft in drafts.values() for said in (draft.said, *draft.assumed)), conjuncts(proved.proposition)
+    )
+    for draft in drafts.values():
+        draft.said = relettered(draft.said, others)
+        draft.assumed = tuple(relettered(each, others) for each in draft.assumed)
     _fold(drafts, last)
     things = [thing for draft in drafts.values() for thing in (draft.said, *draft.assumed)]
     wide = bool(begun) or any(len(latex(draft.said)) > WIDE for draft in drafts.values())

@@ -12,7 +12,7 @@ from ..tools.reachability import unreached
 
 house = tool("house")
 ROOT = Path(__file__).resolve().parents[2]
-#: Found by name: the reading of a certificate by its kind, the type of a document by its name, what the printer of sympy asks for.
+#: Found by name: the reading of a certificate by its kind, the type of a document by its name, what sympy prints with.
 BY_NAME = {
     "numerics/recheck/matrices/verdict_documents.py: _Beside._eigenvector",
     "theory/kernel/tensors.py: Tensor.precedence",

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sympy as sp
 
+from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
 from eigentoken.proofs.typeset.document import PrintedArgument, of_statement
 from eigentoken.proofs.typeset.kernel_steps import HOW, LOGIC, kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import verify
+from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import TRUE, ForAll, proposition
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.statements.registry import statement, statements
 
 
@@ -83,3 +89,23 @@ def test_a_recalled_statement_is_named_and_not_unfolded() -> None:
     told = replace(whole, proof=proof)
     steps = kernel_steps(told)[0].steps
     assert [(each.rule, each.how) for each in steps[:-1]] == [("recall", "proved in PM-L4")]
+
+
+def test_a_letter_has_one_meaning_in_a_derivation() -> None:
+    """A number and a vector of one name: the one of the claims keeps it, the other is printed with a prime, bound or not."""
+    number, arrow = sp.Symbol("b", real=True), VectorLetter("b")
+    square = Tensor(dot(vector("b"), vector("b")))
+    claim = ForAll(arrow, TRUE, proposition(sp.Ge(square, 0, evaluate=False)))
+    other = ForAll(number, TRUE, proposition(sp.Ge(number**2, 0, evaluate=False)))
+    table = clashing([claim, other, proposition(number > 0)], [claim])
+    assert {old: new.name for old, new in table.items()} == {number: "b'"}
+    assert "b'" in latex(relettered(other, table)) and "b'" in latex(relettered(proposition(number > 0), table))
+    assert relettered(claim, table) == claim
+    assert clashing([claim], [claim]) == {}
+
+
+@pytest.mark.parametrize("name", ["PM-C2", "PM-R2"])
+def test_no_name_stands_for_two_sorts_in_print(name: str) -> None:
+    told = statement(name)
+    text = " ".join(step.formula + step.says for found in kernel_steps(told) for step in found.steps)
+    assert "'" in text  # it would: the proofs use one name for a number and for a vector
