@@ -44,14 +44,19 @@ RESTING = ForAll(Z, TRUE, _said(sp.Eq, Tensor(OWN, T), Tensor(OWN, 0)))
 SLOW = ForAll(Z, TRUE, Exists(C, TRUE, ForAll(T, _said(sp.Ge, T, C), _said(sp.Le, Tensor(OWN, T), 0))))
 #: The vector stands at the time t, and at no time.
 MIXED = ForAll(Z, TRUE, _said(sp.Le, Tensor(OWN, T), Tensor(dot(vector("z"), vector("z")))))
+#: The same of two times, the first of them in the guard.
+GUARDED = ForAll(Z, _said(sp.Eq, Tensor(OWN, 0), 1), _said(sp.Eq, Tensor(OWN, T), 1))
+SAID = {"two times": RESTING, "a bound time": SLOW, "a time and none": MIXED, "a guard": GUARDED}
 
 
-@pytest.mark.parametrize("said", [RESTING, SLOW, MIXED], ids=["two times", "a bound time", "a time and none"])
+@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 @pytest.mark.parametrize("value", [vector(STATE, J), vector("y", J), VectorLetter(STATE)], ids=["x", "y", "family"])
 def test_a_vector_at_several_times_does_not_become_the_state(said: ForAll, value: object) -> None:
     with pytest.raises(Refused, match="one vector at several times"):
         FLOW.instantiate(FLOW.assume(said), value)
-    assert FLOW.instantiate(FLOW.assume(said), vector("u", J))
+    fixed = {Z: vector("u", J)}
+    guard = [] if said.guard == TRUE else [FLOW.assume(put(said.guard, fixed))]
+    assert FLOW.instantiate(FLOW.assume(said), fixed[Z], *guard).proposition == put(said.body, fixed)
 
 
 def test_a_vector_at_one_time_becomes_the_state_at_that_time() -> None:
@@ -60,11 +65,12 @@ def test_a_vector_at_one_time_becomes_the_state_at_that_time() -> None:
     assert found == _said(sp.Le, Tensor(dot(vector(STATE, J), vector(STATE, I)), T), 0)
 
 
-def test_a_vector_that_moves_is_no_witness_for_one_that_rests() -> None:
-    some = Exists(Z, TRUE, RESTING.body)
+@pytest.mark.parametrize("some", [Exists(Z, TRUE, RESTING.body), Exists(Z, GUARDED.guard, GUARDED.body)], ids=str)
+def test_a_vector_that_moves_is_no_witness_for_one_that_rests(some: Exists) -> None:
     moved = dot(vector(STATE, J), vector(STATE, I))
+    known = _said(sp.Eq, Tensor(moved, T), Tensor(moved, 0)), *(_said(sp.Eq, Tensor(moved, t), 1) for t in (0, T))
     with pytest.raises(Refused, match="one vector at several times"):
-        FLOW.witness(some, vector(STATE, J), FLOW.assume(_said(sp.Eq, Tensor(moved, T), Tensor(moved, 0))))
+        FLOW.witness(some, vector(STATE, J), *map(FLOW.assume, known))
 
 
 def test_one_delta_serves_all_starts() -> None:

@@ -18,12 +18,14 @@ from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort, speaks_of_start, tied
 from eigentoken.theory.kernel.propositions import (
     Atom,
+    Conjunction,
     ForAlmostEvery,
     Proposition,
     bound_letters,
     children,
     conjuncts,
     free_letters,
+    keep_time,
     proposition,
     put,
     relation_of,
@@ -218,6 +220,7 @@ def needed(
     theirs, values = _containing(statement, proofs, system)
     _free_to_rename(letters, proofs[theirs])
     table = {**values, **letters}
+    keep_time(Conjunction((proofs[theirs].proposition, *proofs[theirs].hypotheses)), table)
     return [part for each in proofs[theirs].hypotheses for part in conjuncts(put(each, table))]
 
 

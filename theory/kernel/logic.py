@@ -30,6 +30,7 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     inside,
     keep_sizes,
+    keep_time,
     proposition,
     put,
     relation_of,
@@ -246,6 +247,7 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
         raise Refused("only what holds for all values of a letter can be taken at one")
     system, hypotheses = joined((proved, *guards))
     table = {said.letter: value}
+    keep_time(Conjunction((said.guard, said.body)), table)
     known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
     check_sort(said.letter, value, known)
     missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
@@ -309,6 +311,7 @@ def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
     known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
     check_sort(said.letter, value, known)
     table = {said.letter: value}
+    keep_time(Conjunction((said.guard, said.body)), table)
     wanted = (*conjuncts(put(said.guard, table)), *conjuncts(put(said.body, table)))
     missing = [each for each in wanted if canonical(each) not in known]
     if missing:

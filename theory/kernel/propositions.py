@@ -256,7 +256,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     """The proposition with free letters replaced, all at once; a bound letter that would capture is renamed."""
     if not table:
         return said
-    _keep_time(said, table)
+    keep_time(said, table)
     if isinstance(said, Atom):
         kept = {old: new for old, new in table.items() if old != ell or not isinstance(said.word, claims.SpectrumIs)}
         return exchanged(said, lambda thing: _put(thing, kept))
@@ -276,8 +276,11 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     return inside(said, lambda part: put(part, table))
 
 
-def _keep_time(said: Proposition, table: Mapping[Any, Any]) -> None:
-    """A vector is one vector at all times: it becomes what moves with the state where it stands at one time only."""
+def keep_time(said: Proposition, table: Mapping[Any, Any]) -> None:
+    """A vector is one vector at all times: it becomes what moves with the state where it stands at one time only.
+
+    For a guard and its body, or hypotheses and what they give, that is asked of all of them together.
+    """
     for old, new in table.items():
         if isinstance(old, VectorLetter) and old.name != STATE and not isinstance(new, AtTime) and moves(new):
             found = set(_times(said, old))
