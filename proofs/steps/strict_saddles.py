@@ -126,7 +126,7 @@ def _saddles(V: Expression, weight: Expression, f: Expression, A: sp.MatrixSymbo
 #: of negative curvature: almost every trajectory converges to consensus.  (Each trajectory converges to an equilibrium; those
 #: that are no consensus have an unstable direction, and the starts that tend to them form a null set.)
 SADDLES = Textbook(
-    key="strict-saddles",
+    key="strict-saddles-of-gradient-flows",
     name="Lojasiewicz's gradient theorem and the centre-stable manifold theorem: gradient flows avoid strict saddles",
     letters={"V": Expression, "weight": Expression, "f": Expression, "A": sp.MatrixSymbol},
     says=_saddles,
