@@ -1,8 +1,8 @@
 """The list of textbook theorems that the kernel uses: what a reader must believe, printed from the schemas themselves.
 
 A schema has letters of kinds; it is printed for letters that stand for anything of their kind (a vector ``z``, a quantity of each
-token, a number), so that what is printed is what the kernel applies.  Where a kind asks for a shape (a form in one vector, a speed
-along a ray) it is printed for an example.  A theorem that lost a hypothesis, says more, or is about more systems is another page.
+token, a number), so that what is printed is what the kernel applies.  Where a kind asks for a shape (a form in a vector, a speed
+along a ray) it is printed for an example.  A theorem that asks for less, says more, or is about more systems is another page.
 """
 
 from __future__ import annotations
@@ -84,9 +84,7 @@ def _examples() -> dict[str, tuple[dict[str, Any], ...]]:
         "ray": (_ray(True), _ray(False)),
         "mean-of-a-form": ({"q": dot(vector(v.name), w, A) ** 2, "A": matrix("A"), "v": v},),
         "Rayleigh-self-adjoint": ({"image": vector(FAMILY.name, i).applied(product("T")), "weight": dot(w, x)},),
-        "Liouville-fibre": (
-            {"f": seen - x * dot(x, seen), "i": i, "R": above, "m": sp.Symbol("m", real=True)},
-        ),
+        "Liouville-fibre": ({"f": seen - x * dot(x, seen), "i": i, "R": above, "m": sp.Symbol("m", real=True)},),
     }
 
 
