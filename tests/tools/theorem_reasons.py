@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = ["FAILS", "OPEN", "STILL_TRUE"]
 
 STILL_TRUE: dict[str, str] = {
+    "adapted-norm: for all, place 1": "there is one such v, and the norm does not depend on it",
     "Stewart: without hypothesis 4 of 8": "with -gap in place of gap it is the theorem, and the bound says nothing more",
     "uniform-continuity-of-a-quantity: without hypothesis 1 of 4": "x^T A x = 1 is the ellipsoid of sym(A): it is compact",
     "uniform-continuity-of-a-quantity: a strict conclusion, place 1": "take the delta of half of epsilon",
@@ -32,6 +33,8 @@ _AT_REST = "a flow at rest stays where it is"
 _TURNS = "the rotation of a circle has no limit"
 
 FAILS: dict[str, str] = {
+    "adapted-norm: for all, place 2": "(2, 0, 0; 0, 1, 9; 0, 0, 1) in the Euclidean norm",
+    "adapted-norm: for all, place 3": "rho = 0, and an eigenvalue that is not zero",
     "Stewart: without hypothesis 5 of 8": "(0, 1; -1, 1) has no real eigenvector: below = beside = gap = 1",
     "Stewart: without hypothesis 7 of 8": "(0, 1; -1, 1) has no real eigenvector: below = gap = 1, beside = 0",
     "stable-minima: for any autonomous": "maps that are steeper with each step: a start near the minimum jumps to a lower one",
