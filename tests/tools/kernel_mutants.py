@@ -74,7 +74,7 @@ STILL_TRUE: dict[str, str] = {
 _OFF_THE_ELLIPSOID = ("oja-map", "oja-flow", "attention-map", "attention-flow", "multihead-map", "multihead-flow")
 STILL_TRUE |= {
     f"{name}: for {about}": "an identity of vectors: it asks nothing of the system"
-    for name in ("AB-E4", "AB-E9", "AB-E10", "AB-L3.2")
+    for name in ("AB-E9", "AB-E10", "AB-L3.2")
     for about in (*_OFF_THE_ELLIPSOID, "causal-flow", "token-flow")
 }
 STILL_TRUE |= {
@@ -104,7 +104,6 @@ STILL_TRUE |= {
     )
 }
 STILL_TRUE |= {
-    "AB-E4: for ellipsoid-multihead-flow": "the flow has the same weights",
     "AB-E3: for ellipsoid-map": "the layer has the same states",
     "AB-E25: without n >= 2": "with one token the function is zero",
     **{f"AB-E25: for {about}": "a statement about unit vectors" for about in _OFF_THE_ELLIPSOID},
