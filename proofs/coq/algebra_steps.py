@@ -34,7 +34,7 @@ def _as_form(node: Proved, speech: Speech) -> str:
     """The form of a matrix that is a sum of products, by its letters; then the word is its definition."""
     said = canonical(node.proposition)
     word, body = (said.left, said.right) if isinstance(said.left, Atom) else (said.right, said.left)
-    if not isinstance(said, Equivalence) or not isinstance(body, ForAll) or type(word.word) not in DEFINED:
+    if not isinstance(said, Equivalence) or not isinstance(body, ForAll) or type(word.word).__name__ not in DEFINED:
         raise NotExportable("a word about a form that has no definition here")
     relation = relation_of(body.body) or body.body.word.relation
     form = next(each for each in relation[1:] if each != 0)

@@ -49,13 +49,7 @@ from eigentoken.theory.printing.plain_text import plain_text
 __all__ = ["Env", "Speech", "turned"]
 
 #: Words with a definition in the library, all about one matrix.
-DEFINED = {
-    conditions.Symmetric: "Symmetric",
-    conditions.PositiveDefinite: "PositiveDefinite",
-    conditions.PositiveSemidefinite: "PositiveSemidefinite",
-    conditions.NegativeDefinite: "NegativeDefinite",
-    conditions.Nonsingular: "Nonsingular",
-}
+DEFINED = ("Symmetric", "PositiveDefinite", "PositiveSemidefinite", "NegativeDefinite", "Nonsingular")
 _AND = r" /\ "
 _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<="}
 
@@ -267,8 +261,8 @@ class Speech:
         inverses = self._inverses(what.word, env)
         if relation is not None:
             said = [self._relation(*relation, env), *self._defined(what.word, env), *inverses]
-        elif type(what.word) in DEFINED:
-            said = [*inverses, f"{DEFINED[type(what.word)]} d {self.matrix(what.word.term, env)}"]
+        elif type(what.word).__name__ in DEFINED:
+            said = [*inverses, f"{type(what.word).__name__} d {self.matrix(what.word.term, env)}"]
         else:
             said = [self._word(what, env)]
         return said[0] if len(said) == 1 and relation is None else f"({_AND.join(said)})"

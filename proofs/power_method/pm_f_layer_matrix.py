@@ -70,7 +70,7 @@ PM_F = register(
             ),
             Remark(
                 RemarkKind.OPEN,
-                r"that the output of \texttt{torch.nn.MultiheadAttention} without biases is that of these matrices, with "
+                r"that the output of `torch.nn.MultiheadAttention` without biases is that of these matrices, with "
                 r"$U$ the output weight and $V_{\mathrm{cat}}$ the last third of the input weight; random layers are compared.",
             ),
         ),

@@ -156,6 +156,7 @@ ELSEWHERE = {
     "src/eigentoken/api/rechecking.py": "a document in a temporary folder",
     "numerics/dynamics/drawing.py": "a picture in memory",
     "proofs/coq/run.py": "files in a temporary folder",
+    "proofs/coq/formal.py": "files in a temporary folder",
     "models/loading/write.py": "a new folder, synced and renamed when it is whole",
     "models/loading/samples.py": "a new folder, synced and renamed when it is whole",
 }

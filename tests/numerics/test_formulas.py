@@ -12,7 +12,7 @@ from sympy.core.symbol import Str
 
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.readings import load
-from eigentoken.numerics.readings.quantities import Places, Quantities, heads_of
+from eigentoken.numerics.readings.quantities import BoundIndices, Quantities, heads_of
 from eigentoken.proofs.properties.property import drawn_for
 from eigentoken.theory.calculus import HEADS, TOKENS, Index, delta, dot, exponential, factor, matrix, vector
 from eigentoken.theory.calculus.atoms import Norm
@@ -224,7 +224,7 @@ def test_all_places_at_once_are_the_places_one_by_one(name: str) -> None:
     source = torch.Generator().manual_seed(5)
     z = torch.randn(batch.n, batch.n, 2, batch.d, generator=source, dtype=torch.float64)  # another at every place
     family = torch.randn(2, batch.n, batch.n, batch.d, generator=source, dtype=torch.float64)
-    places = Places().bound(I, batch.n).bound(J, batch.n)
+    places = BoundIndices().bound(I, batch.n).bound(J, batch.n)
     here = {TOKENS: sp.Integer(batch.n), HEADS: sp.Integer(heads_of(batch))}
     at_once = Quantities(
         batch, {"x": batch.tokens, "z": z, "w": family}, lambda value: batch.scalar(value.xreplace(here))
