@@ -164,24 +164,29 @@ class Verified:
 
 
 def verify(
-    statement: Statement | str, *, instances: int = PROPERTY_INSTANCES, second: bool = True, seed: int = 0
+    statement: Statement | str,
+    *,
+    instances: int = PROPERTY_INSTANCES,
+    second: bool = True,
+    seed: int = 0,
+    printed: bool = False,
 ) -> Verified:
     """Check everything that the statement (or the one of this id) carries.
 
     ``instances``: random instances for each property; ``second`` re-checks with the second arithmetic.  An exception
-    inside a checker is a failed line, not a crash.
+    inside a checker is a failed line, not a crash.  ``printed``: only what is printed (see :func:`verify_many`).
     """
     if not isinstance(statement, Statement):
         statement = statements().get(statement)
     tested, found = _properties(statement, instances, seed) if instances else (0, [])
-    lines = (*_proof_lines(statement, second), *found)
+    lines = (*_proof_lines(statement, second, printed), *found)
     return Verified(statement.id, statements().digest(statement), lines, tested)
 
 
-def _proof_lines(statement: Statement, second: bool) -> list[Line]:
+def _proof_lines(statement: Statement, second: bool, printed: bool) -> list[Line]:
     """What does not depend on random instances: steps, proofs, vectors, counterexamples, dropped conditions."""
     lines: list[Line] = []
-    if statement.derivation is not None:
+    if statement.derivation is not None and not (printed and statement.proof is not None):
         outcomes = statement.derivation.check(statement.facts, second=second)
         lines += [_step_line(outcome) for outcome in outcomes]
         reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})
@@ -299,19 +304,23 @@ def verify_many(
     second: bool = True,
     seed: int = 0,
     jobs: int = 1,
+    printed: bool = False,
     done: Callable[[], None] = lambda: None,
 ) -> list[Verified]:
-    """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked."""
+    """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked.
+
+    ``printed``: only what is printed, without the derivation by hand that a statement may have beside its proof.
+    """
     registry = statements()
     chosen = [registry.get(each).id for each in ids] or [each.id for each in registry]
     if jobs == 1:
         results = []
         for each in chosen:
-            results.append(verify(each, instances=instances, second=second, seed=seed))
+            results.append(verify(each, instances=instances, second=second, seed=seed, printed=printed))
             done()
         return results
     found: dict[str, dict[bool, Verified]] = {}
-    for name, proof, part in _in_parallel(chosen, instances, second, seed, jobs):
+    for name, proof, part in _in_parallel(chosen, instances, second, seed, jobs, printed):
         found.setdefault(name, {})[proof] = part
         if len(found[name]) == 2:
             for _ in range(chosen.count(name)):
@@ -324,7 +333,7 @@ def _together(proof: Verified, properties: Verified) -> Verified:
 
 
 def _in_parallel(
-    chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int
+    chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int, printed: bool
 ) -> Iterator[tuple[str, bool, Verified]]:
     """The proof of each statement and its random instances, one by one: those with most questions to solvers on record first."""
     from joblib import Parallel, delayed
@@ -334,16 +343,18 @@ def _in_parallel(
         return known.second if known else 0
 
     longest = sorted(dict.fromkeys(chosen), key=asked, reverse=True)
-    work = [delayed(_part)(each, proof, instances, second, seed) for each in longest for proof in (True, False)]
+    work = [
+        delayed(_part)(each, proof, instances, second, seed, printed) for each in longest for proof in (True, False)
+    ]
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
 
 
-def _part(name: str, proof: bool, instances: int, second: bool, seed: int) -> tuple[str, bool, Verified]:
+def _part(name: str, proof: bool, instances: int, second: bool, seed: int, printed: bool) -> tuple[str, bool, Verified]:
     """One half of :func:`verify`."""
     statement = statements().get(name)
     digest = statements().digest(statement)
     if proof:
-        return name, proof, Verified(name, digest, tuple(_proof_lines(statement, second)))
+        return name, proof, Verified(name, digest, tuple(_proof_lines(statement, second, printed)))
     tested, lines = _properties(statement, instances, seed) if instances else (0, [])
     return name, proof, Verified(name, digest, tuple(lines), tested)
 

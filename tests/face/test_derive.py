@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,11 +64,21 @@ def test_nothing_is_printed_when_a_step_does_not_check(monkeypatch: pytest.Monke
 
     a = sp.Symbol("a")
     wrong = Derivation((Identity(name="wrong sign", says="", left=a, right=-a),))
-    monkeypatch.setitem(vars(statements().get("PM-L4")), "derivation", wrong)
-    refused = CliRunner().invoke(app, ["derive", "PM-L4"])
+    monkeypatch.setitem(vars(statements().get("PH-T4c")), "derivation", wrong)
+    refused = CliRunner().invoke(app, ["derive", "PH-T4c"])
     assert refused.exit_code == 1
     assert "documentclass" not in refused.stdout
     assert "wrong sign" in refused.stderr
+
+
+def test_nothing_is_printed_when_the_kernel_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = statements().get("PM-L4")
+    weaker = replace(told, conditions=told.conditions[1:])
+    monkeypatch.setattr(type(statements()), "get", lambda registry, name: weaker)
+    refused = CliRunner().invoke(app, ["derive", "PM-L4"])
+    assert refused.exit_code == 1
+    assert "documentclass" not in refused.stdout
+    assert "no condition" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def derive(statement: str | Statement, *, done: Callable[[], None] = lambda: Non
     '# PM-L4: Stability of consensus for the Oja map'
     """
     told = statement if isinstance(statement, Statement) else statements().get(statement)
-    (checked,) = verify_many([told.id], instances=0, done=done)
+    (checked,) = verify_many([told.id], instances=0, printed=True, done=done)
     bad = [line for line in checked.lines if not line.good]
     if bad:
         raise NotDerived(f"{told.id}: {bad[0].name}: {bad[0].reason}: nothing is printed until it checks")

@@ -263,11 +263,11 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
         return of_errata(registry), {}, []
     chosen = [] if every else [registry.get(str(name)).id]
     with progress("checking", len(chosen) or len(registry)) as advance:
-        results = verify_many(chosen, instances=0, jobs=2 if every else 1, done=lambda: advance())
+        results = verify_many(chosen, instances=0, printed=True, jobs=2 if every else 1, done=lambda: advance())
     bad = [f"{each.id}: {line.name}: {line.reason}" for each in results for line in each.lines if not line.good]
-    if every:
-        return of_book(registry), {"contents": True}, bad
-    return of_statement(registry.get(chosen[0])), {}, bad
+    if bad:
+        return None, {}, bad
+    return (of_book(registry), {"contents": True}, []) if every else (of_statement(registry.get(chosen[0])), {}, [])
 
 
 def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
