@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
 from eigentoken.proofs import CHAPTERS
 
-__all__ = ["CONTENTS", "LEDGER", "computed_rows", "key", "rows", "text", "write"]
+__all__ = ["CONTENTS", "LEDGER", "computed_rows", "key", "matching", "rows", "text", "write"]
 
 ROOM = Path(__file__).resolve().parent
 CONTENTS = ROOM / "contents.json"
@@ -55,6 +55,7 @@ def computed_rows() -> list[Row]:
     ``listed_sizes`` says that some steps hold for listed sizes only, ``printed`` what is said of the form that the paper,
     or a summary of it, has (``None`` where the statement is compared with none).
     """
+    from eigentoken.proofs.questions import about, needs, says
     from eigentoken.proofs.verify import evidence_of, status_of
     from eigentoken.theory.statements.registry import statements
 
@@ -66,9 +67,14 @@ def computed_rows() -> list[Row]:
                 "id": each.id,
                 "kind": str(each.kind),
                 "source": str(each.source),
+                "reading": str(each.source.reading),
                 "title": each.title,
                 "status": str(status_of(each)),
                 "depends": list(each.depends),
+                "systems": list(each.systems),
+                "about": about(each),
+                "needs": needs(each),
+                "says": says(each),
                 "listed_sizes": evidence is not None and bool(evidence.scopes),
                 "printed": None if each.printed is None else each.printed.finding,
             }
@@ -92,6 +98,31 @@ def rows() -> list[Row]:
     foreign = any(each.value != "eigentoken.proofs" for each in entry_points(group=GROUP))
     stored = None if foreign else _stored()
     return computed_rows() if stored is None else stored
+
+
+def matching(rows: Sequence[Row], *, search: str = "", needed: str = "", system_of: str = "") -> list[Row]:
+    """The rows that answer: ``search`` in any of their texts, ``needed`` in one condition, ``system_of`` in their systems.
+
+    Words are compared without regard to case; a question of several words asks for all of them.
+
+    >>> row = {"id": "A-1", "title": "Consensus", "needs": ["symmetric: V = V^T"], "about": "oja-map", "says": "", "source": ""}
+    >>> [len(matching([row], needed=each)) for each in ("symmetric", "definite")]
+    [1, 0]
+    """
+
+    def has(text: str, question: str) -> bool:
+        return all(word in text.lower() for word in question.lower().split())
+
+    def everything(row: Row) -> str:
+        return " ".join([row["id"], row["title"], row["source"], row["about"], row["says"], *row["needs"]])
+
+    return [
+        row
+        for row in rows
+        if has(everything(row) if search else "", search)
+        and (not needed or any(has(each, needed) for each in row["needs"]))
+        and has(row["about"], system_of)
+    ]
 
 
 def text() -> str:

@@ -35,7 +35,7 @@ from eigentoken.theory.language.conditions import Nonsingular
 from eigentoken.theory.language.observables_attention import solve
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, SourceKind, Statement, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Reduction, Step
 from eigentoken.theory.systems.catalogue import system
 
@@ -222,7 +222,7 @@ PH_M = register(
     Statement(
         id="PH-M",
         kind=Kind.DEFINITION,
-        source=Source(PHAM, "the model; column convention"),
+        source=Source(PHAM, "the model; column convention", SourceKind.SUMMARISED),
         title="The unnormalised token flow",
         systems=("token-flow",),
         conditions=(Nonsingular(B),),

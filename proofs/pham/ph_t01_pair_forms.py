@@ -33,7 +33,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Identity, Inequality, Step
 from eigentoken.theory.systems.catalogue import system
 
@@ -422,7 +422,7 @@ PH_T1 = register(
     Statement(
         id="PH-T1",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "distances move one way; derived here"),
+        source=Source(PHAM, "distances move one way; derived here", SourceKind.SUMMARISED),
         title="Pair forms are monotone",
         systems=("token-flow",),
         conditions=(Nonsingular(B), Symmetric(A), Relation(n >= 2)),
@@ -452,7 +452,7 @@ PH_C1 = register(
     Statement(
         id="PH-C1",
         kind=Kind.COUNTEREXAMPLE,
-        source=Source(PHAM, "boundary of PH-T1"),
+        source=Source(PHAM, "boundary of PH-T1", SourceKind.SUMMARISED),
         title="Euclidean distances may grow in the convergence regime",
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),

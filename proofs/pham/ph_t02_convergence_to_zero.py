@@ -377,7 +377,7 @@ PH_T2 = register(
     Statement(
         id="PH-T2",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "convergence regime; derived here"),
+        source=Source(PHAM, "convergence regime; derived here", SourceKind.SUMMARISED),
         title="Convergence to zero",
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),
@@ -464,7 +464,7 @@ PH_C2 = register(
     Statement(
         id="PH-C2",
         kind=Kind.COUNTEREXAMPLE,
-        source=Source(PHAM, "boundary of PH-T2"),
+        source=Source(PHAM, "boundary of PH-T2", SourceKind.SUMMARISED),
         title="Symmetry of A cannot be dropped",
         systems=("token-flow",),
         conditions=(NegativeDefinite(A), PositiveDefinite(W)),
@@ -488,7 +488,7 @@ PH_C4 = register(
     Statement(
         id="PH-C4",
         kind=Kind.COUNTEREXAMPLE,
-        source=Source(PHAM, "boundary of PH-M"),
+        source=Source(PHAM, "boundary of PH-M", SourceKind.SUMMARISED),
         title="A singular value matrix conserves",
         systems=("token-flow",),
         claims=CONSERVATION,

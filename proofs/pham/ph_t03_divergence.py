@@ -293,7 +293,7 @@ PH_T3 = register(
     Statement(
         id="PH-T3",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "divergence regime; derived here"),
+        source=Source(PHAM, "divergence regime; derived here", SourceKind.SUMMARISED),
         title="Divergence",
         systems=("token-flow",),
         conditions=(Symmetric(A), PositiveDefinite(A), PositiveDefinite(W), NotAllZero()),

@@ -29,7 +29,7 @@ from eigentoken.theory.language.terms import Eigenvalue
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Inequality
 from eigentoken.theory.systems.catalogue import system
 
@@ -171,7 +171,7 @@ PH_T4 = register(
     Statement(
         id="PH-T4",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "divergence from a positive eigenvalue of V; derived here"),
+        source=Source(PHAM, "divergence from a positive eigenvalue of V; derived here", SourceKind.SUMMARISED),
         title="Half-space divergence",
         systems=("token-flow",),
         conditions=(SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)),

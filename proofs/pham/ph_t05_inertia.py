@@ -23,7 +23,7 @@ from eigentoken.theory.calculus import Letter, dot, vector
 from eigentoken.theory.language.conditions import AnyOf, NegativeDefinite, Nonsingular, PositiveDefinite, Symmetric
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Source, SourceKind, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Inequality, Step
 
 
@@ -183,7 +183,7 @@ PH_T5 = register(
     Statement(
         id="PH-T5",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "intermediate regime; derived here"),
+        source=Source(PHAM, "intermediate regime; derived here", SourceKind.SUMMARISED),
         title="Inertia of the value matrix",
         systems=("token-flow",),
         conditions=(Symmetric(A), Nonsingular(A), AnyOf((PositiveDefinite(W), NegativeDefinite(W)))),

@@ -34,7 +34,7 @@ from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import NegativeDefinite, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import Zero
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement
+from eigentoken.theory.statements.statement import Kind, Source, SourceKind, Statement
 
 __all__ = ["PH_T6"]
 
@@ -128,7 +128,7 @@ PH_T6 = register(
     Statement(
         id="PH-T6",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "absolute positional encoding; derived here"),
+        source=Source(PHAM, "absolute positional encoding; derived here", SourceKind.SUMMARISED),
         title="Absolute encodings shift the equilibrium",
         systems=("token-flow",),
         conditions=(Symmetric(A), NegativeDefinite(A), PositiveDefinite(W)),

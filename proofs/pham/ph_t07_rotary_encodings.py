@@ -419,7 +419,7 @@ PH_T7 = register(
     Statement(
         id="PH-T7",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "rotary positional encoding; derived here"),
+        source=Source(PHAM, "rotary positional encoding; derived here", SourceKind.SUMMARISED),
         title="Rotary encodings",
         systems=("rotary-flow",),
         conditions=(Nonsingular(B),),

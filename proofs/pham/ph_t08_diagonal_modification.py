@@ -123,7 +123,7 @@ PH_T8 = register(
     Statement(
         id="PH-T8",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "diagonal modification; derived here"),
+        source=Source(PHAM, "diagonal modification; derived here", SourceKind.SUMMARISED),
         title="The diagonal modification",
         systems=("token-flow",),
         conditions=(Nonsingular(B), Nonsingular(W)),

@@ -20,7 +20,16 @@ from eigentoken.proofs.steps.textbook import SYLVESTER
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate, sign
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import (
+    Kind,
+    Remark,
+    RemarkKind,
+    Source,
+    SourceKind,
+    Statement,
+    Variant,
+    Vector,
+)
 from eigentoken.theory.statements.steps import Citation, Computation, Derivation, Inequality
 
 
@@ -164,7 +173,7 @@ PH_T9 = register(
     Statement(
         id="PH-T9",
         kind=Kind.THEOREM,
-        source=Source(PHAM, "LDL parametrisation; derived here"),
+        source=Source(PHAM, "LDL parametrisation; derived here", SourceKind.SUMMARISED),
         title="LDL parametrisation, and two ways to lose what it fixes",
         systems=("token-flow",),
         claims=CLAIMS,

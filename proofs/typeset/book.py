@@ -18,7 +18,7 @@ from eigentoken.proofs.typeset.document import (
 )
 from eigentoken.proofs.typeset.notation_chapter import notation_chapter
 from eigentoken.proofs.typeset.textbook_theorems import all_theorems
-from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.statement import SourceKind, Statement
 
 __all__ = ["errata", "of_book", "of_errata"]
 
@@ -91,12 +91,26 @@ def _place(told: Statement) -> tuple[bool, str, list[tuple[int, str]]]:
     return (str(told.kind) != "definition", family, order)
 
 
-def errata(statements: Iterable[Statement]) -> Iterator[Block]:
-    """What is wrong in print, made from the registry: the form that was read, what is wrong, the witness.
+#: How a form came to us, and what its list is called: only the first are errata of papers.
+_GROUPS = {
+    SourceKind.READ: "Errata of papers that were read",
+    SourceKind.RECORDED: "Forms that a formalisation by others records (the papers were not read: no errata of theirs)",
+    SourceKind.SUMMARISED: "Forms of summaries (the papers were not read: no errata of theirs)",
+    SourceKind.FORMALISED: "Forms that were made here from informal sentences",
+}
 
-    Only forms that were read in a paper are listed: what a summary says, and what we formalised ourselves, is not its erratum.
-    """
-    found = [told for told in statements if told.printed is not None and told.printed.erratum]
+
+def errata(statements: Iterable[Statement]) -> Iterator[Block]:
+    """What is wrong in other forms of our statements, made from the registry and grouped by how the form came to us."""
+    listed = [told for told in statements if told.printed is not None]
+    for kind, title in _GROUPS.items():
+        found = [told for told in listed if told.printed is not None and told.printed.kind is kind]
+        if found:
+            yield Heading(2, title)
+            yield _errors(found)
+
+
+def _errors(found: list[Statement]) -> PrintedTable:
     rows = tuple(
         (
             f"{told.id}, {told.source}",
@@ -107,7 +121,7 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
         for told in found
         if told.printed is not None
     )
-    yield PrintedTable(("where", "as printed", "what is wrong", "witness"), rows) if rows else Paragraph("Nothing.")
+    return PrintedTable(("where", "the form", "what is wrong", "witness"), rows)
 
 
 def of_errata(statements: Iterable[Statement]) -> PrintedDocument:
@@ -116,5 +130,5 @@ def of_errata(statements: Iterable[Statement]) -> PrintedDocument:
     return PrintedDocument(
         "Errata",
         tuple(errata(listed)),
-        references(each for each in listed if each.printed is not None and each.printed.erratum),
+        references(each for each in listed if each.printed is not None),
     )

@@ -313,6 +313,7 @@ def _step_blocks(told: Statement) -> Iterator[Block]:
 _HEADING = {
     SourceKind.READ: "The source is {} as printed",
     SourceKind.SUMMARISED: "The summary at hand is imprecise (no erratum of the paper)",
+    SourceKind.RECORDED: "The form that a formalisation records is {} (no erratum of the paper)",
     SourceKind.FORMALISED: "The form that was formalised here is {}",
 }
 

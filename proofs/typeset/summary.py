@@ -26,6 +26,7 @@ __all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
 ORIGIN = {
     SourceKind.READ: "As printed",
     SourceKind.SUMMARISED: "As a summary has it",
+    SourceKind.RECORDED: "As a formalisation records it",
     SourceKind.FORMALISED: "As formalised here",
 }
 
@@ -61,11 +62,12 @@ class Summary:
         told = self.statement
         printed = told.printed
         return {
-            "schema": "eigentoken/statement/3",
+            "schema": "eigentoken/statement/4",
             "id": told.id,
             "kind": str(told.kind),
             "title": told.title,
             "source": str(told.source),
+            "reading": str(told.source.reading),
             "status": self.status,
             "depends": list(told.depends),
             "systems": list(told.systems),
@@ -106,6 +108,8 @@ class Summary:
             how = "false" if told.printed.false else "imprecise"
             if told.printed.kind is SourceKind.SUMMARISED:
                 how = "summary imprecise, no erratum of the paper"
+            elif told.printed.kind is SourceKind.RECORDED:
+                how += " as recorded, no erratum of the paper"
             lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
             lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
             yield f"{ORIGIN[told.printed.kind]} ({how})", lines

@@ -24,10 +24,29 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
     printed = run("statements", "--json")
     assert printed.returncode == 0
     document = json.loads(printed.stdout)
-    assert document["schema"] == "eigentoken/statements/3"
+    assert document["schema"] == "eigentoken/statements/4"
     one = next(each for each in document["statements"] if each["id"] == "PM-L4")
-    assert set(one) == {"id", "kind", "source", "title", "status", "depends", "listed_sizes", "printed"}
+    words = {"id", "kind", "source", "reading", "title", "status", "depends", "listed_sizes", "printed"}
+    assert set(one) == words | {"systems", "about", "needs", "says"}
     assert one["depends"] == ["PM-L3"]
+
+
+def test_the_registry_answers_questions() -> None:
+    """Every row that is listed answers, and no other statement does: compared with the statements themselves."""
+
+    def listed(*question: str) -> set[str]:
+        return {each["id"] for each in json.loads(run("statements", *question, "--json").stdout)["statements"]}
+
+    symmetric = {
+        each.id for each in statements() if any(type(part).__name__ == "Symmetric" for part in each.conditions)
+    }
+    assert listed("--needs", "symmetric") >= symmetric
+    assert len(symmetric) > 20
+    causal = {each.id for each in statements() if "causal-flow" in each.systems or "causal" in each.covers.masks}
+    assert listed("--about", "causal") == causal
+    assert listed("--search", "hemisphere") >= {"AB-T4.1", "AB-X1"}
+    assert listed("--needs", "symmetric", "--about", "causal") == listed("--needs", "symmetric") & causal
+    assert listed("--search", "no such words anywhere") == set()
 
 
 def test_show_tells_the_story() -> None:

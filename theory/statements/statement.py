@@ -81,28 +81,40 @@ class Status(StrEnum):
     CORRECTED = "corrected"
 
 
-@dataclass(frozen=True)
-class Source:
-    """A paper (key into the bibliography) and the place in it."""
-
-    paper: str
-    place: str
-
-    def __str__(self) -> str:
-        return f"{self.paper}, {self.place}" if self.place else self.paper
-
-
 class SourceKind(StrEnum):
-    """How the form that a statement is compared with came to us.
+    """How a source, or the form that a statement is compared with, came to us.
 
     ``read``: the sentence stands in the paper, and was read there.  ``summarised``: it stands in a summary or an abstract
-    by others; what the paper itself says is not known here, so the form is no erratum of the paper.  ``formalised``: the
+    by others; what the paper itself says is not known here, so the form is no erratum of the paper.  ``recorded``: it stands
+    in the records of a formalisation by others, who read the paper; no erratum of the paper either.  ``formalised``: the
     paper has no such sentence, or only an informal one (an observation, another system); the form is our reading of it.
     """
 
     READ = "read"
     SUMMARISED = "summarised"
+    RECORDED = "recorded"
     FORMALISED = "formalised"
+
+
+#: What stands behind the place in a paper that was not read itself.
+_NOT_READ = {SourceKind.SUMMARISED: " (from a summary)", SourceKind.RECORDED: " (from a formalisation)"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A paper (key into the bibliography), the place in it, and whether it was read there.
+
+    >>> str(Source("Some-paper", "Theorem 1", SourceKind.RECORDED))
+    'Some-paper, Theorem 1 (from a formalisation)'
+    """
+
+    paper: str
+    place: str
+    reading: SourceKind = SourceKind.READ
+
+    def __str__(self) -> str:
+        where = f"{self.paper}, {self.place}" if self.place else self.paper
+        return where + _NOT_READ.get(self.reading, "")
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,8 @@ class Printed:
             return "summary imprecise"
         if self.erratum:
             return "false as printed" if self.false else "imprecise as printed"
+        if self.kind is SourceKind.RECORDED:
+            return "false as recorded" if self.false else "imprecise as recorded"
         return "false as formalised here" if self.false else "imprecise as formalised here"
 
 

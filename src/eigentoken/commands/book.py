@@ -30,25 +30,54 @@ def add_to(app: typer.Typer) -> None:
     app.command("derive")(derive)
 
 
-def list_statements(json: JsonFlag = False) -> None:
-    """The registry: id, kind, source, title, status, depends.
+def list_statements(
+    search: Annotated[str, typer.Option(help="Words that title, conditions or claims must contain.")] = "",
+    needs: Annotated[str, typer.Option(help="A condition, e.g. symmetric, hemisphere, simple top.")] = "",
+    about: Annotated[str, typer.Option(help="A system or mask, e.g. causal, oja-map, flow.")] = "",
+    holds_for: Annotated[
+        str, typer.Option(metavar="MODEL", help="Only what holds for a layer of this model, e.g. sample:smollm2.")
+    ] = "",
+    json: JsonFlag = False,
+) -> None:
+    """The registry: id, kind, source, title, status, depends; or what of it answers a question.
 
-    Example: eigentoken statements --json
+    Several questions are asked together.  With --holds-for the weights of the model are checked (no tokens are run).
+
+    Example: eigentoken statements --needs hemisphere --about causal
     """
+    from eigentoken.proofs.contents import matching
     from eigentoken.proofs.contents import rows as contents
 
-    rows = contents()
+    rows = matching(contents(), search=search, needed=needs, system_of=about)
+    layers: dict[str, int] = {}
+    if holds_for:
+        layers = _layers_that_hold(holds_for, [row["id"] for row in rows])
+        rows = [row for row in rows if layers.get(row["id"])]
     if json:
-        show_json({"schema": "eigentoken/statements/3", "statements": rows})
+        asked = {"search": search, "needs": needs, "about": about, "holds_for": holds_for}
+        given = {name: value for name, value in asked.items() if value}
+        show_json({"schema": "eigentoken/statements/4", "asked": given, "layers": layers, "statements": rows})
         return
-    cells = [
-        (row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else ""), row["title"])
+    cells: list[tuple[str, ...]] = [
+        (
+            *(row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else ""), row["title"]),
+            *([str(layers[row["id"]])] if layers else []),
+        )
         for row in rows
     ]
-    table(f"{len(rows)} statements", ("id", "kind", "status", "title"), cells, wrap=("title",))
+    columns = ("id", "kind", "status", "title", *(("layers",) if layers else ()))
+    table(f"{len(rows)} statements", columns, cells, wrap=("title",))
     if any(row["listed_sizes"] for row in rows):
         say("* some steps only for listed sizes")
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
+
+
+def _layers_that_hold(model: str, ids: list[str]) -> dict[str, int]:
+    """For each statement that speaks of weights: in how many layers it holds (and asks something of them)."""
+    from eigentoken.checking.run import check
+
+    found = check(model, sequences=0)
+    return {each["id"]: each["layers"].count("holds") for each in found.statements if each["id"] in ids}
 
 
 def show(

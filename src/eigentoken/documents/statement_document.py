@@ -1,4 +1,4 @@
-"""``eigentoken/statement/3``: show --json."""
+"""``eigentoken/statement/4``: show --json."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -14,6 +14,8 @@ PrintedFinding = Literal[
     "summary imprecise",
     "false as formalised here",
     "imprecise as formalised here",
+    "false as recorded",
+    "imprecise as recorded",
 ]
 
 
@@ -39,7 +41,7 @@ class Printed(TypedDict):
     text: str
     wrong: str
     false: bool
-    kind: Annotated[str, Instead({"enum": ["read", "summarised", "formalised"]})]
+    kind: Annotated[str, Instead({"enum": ["read", "summarised", "recorded", "formalised"]})]
     word: PrintedFinding
     counterexamples: list[Counterexample]
 
@@ -75,10 +77,10 @@ class EvidenceRecord(TypedDict):
     complete: bool
 
 
-@document("eigentoken/statement/3", "show --json")
+@document("eigentoken/statement/4", "show --json")
 @open_to_more
 class StatementDocument(TypedDict):
-    schema: Literal["eigentoken/statement/3"]
+    schema: Literal["eigentoken/statement/4"]
     id: str
     status: StatusName
     conditions: list[str]
@@ -88,6 +90,7 @@ class StatementDocument(TypedDict):
     bibtex: Annotated[str, Anything]
     kind: Annotated[str, Anything]
     source: Annotated[str, Anything]
+    reading: Annotated[str, Instead({"enum": ["read", "summarised", "recorded", "formalised"]})]
     title: Annotated[str, Anything]
     depends: Annotated[list[str], Unlisted()]
     systems: Annotated[list[str], Unlisted()]

@@ -1,8 +1,8 @@
-"""``eigentoken/statements/3``: statements --json."""
+"""``eigentoken/statements/4``: statements --json."""
 
 from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.schema_language import Instead, document, open_to_more
+from eigentoken.documents.schema_language import Instead, Unlisted, document, open_to_more
 from eigentoken.documents.statement_document import PrintedFinding, StatusName
 
 FINDINGS = [
@@ -11,6 +11,8 @@ FINDINGS = [
     "summary imprecise",
     "false as formalised here",
     "imprecise as formalised here",
+    "false as recorded",
+    "imprecise as recorded",
     None,
 ]
 
@@ -19,15 +21,22 @@ class Statement(TypedDict):
     id: str
     kind: str
     source: str
+    reading: Annotated[str, Instead({"enum": ["read", "summarised", "recorded", "formalised"]})]
     title: str
     status: StatusName
     depends: list[str]
+    systems: list[str]
+    about: str
+    needs: list[str]
+    says: str
     listed_sizes: bool
     printed: Annotated[PrintedFinding | None, Instead({"enum": FINDINGS})]
 
 
-@document("eigentoken/statements/3", "statements --json")
+@document("eigentoken/statements/4", "statements --json")
 @open_to_more
 class StatementsDocument(TypedDict):
-    schema: Literal["eigentoken/statements/3"]
+    schema: Literal["eigentoken/statements/4"]
+    asked: Annotated[dict[str, str], Unlisted()]
+    layers: Annotated[dict[str, int], Unlisted()]
     statements: list[Statement]
