@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import sympy as sp
 
+from eigentoken.theory.kernel.propositions import Proposition, bound_letters, free_letters
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import ell
@@ -36,19 +37,22 @@ def abbreviations(
 ) -> dict[sp.Symbol, sp.Expr]:
     """Letters for the terms that save most, after those that have one already; each is written with those before it.
 
-    A term in the index of a class of eigenvalues has it at its letter (``theta_{1,ell}``).
+    A term in the index of a class of eigenvalues has it at its letter (``theta_{1,ell}``).  What speaks of a letter that a binder
+    binds has no letter: outside of the binder it would mean nothing.
 
     >>> x, y = sp.symbols("x y", real=True)
     >>> long = (x + 2) * (y + 3) / (x * y - 1)
     >>> list(abbreviations([long + k for k in range(9)]).values()) == [long]
     True
     """
-    terms = [each for thing in things for each in _terms(shortened(thing, begun))]
+    whole = [shortened(thing, begun) for thing in things]
+    bound = frozenset().union(*(bound_letters(each) for each in whole if isinstance(each, Proposition))) - {ell}
+    terms = [each for thing in whole for each in _terms(thing)]
     chosen: list[sp.Expr] = []
     while len(chosen) < LETTERS:
         counted: Counter[sp.Expr] = Counter()
         for term in terms:
-            counted.update(_long_parts(term))
+            counted.update(part for part in _long_parts(term) if not bound & _letters(part))
         saved = {part: (times - 1) * _size(part) for part, times in counted.items()}
         most = max(saved.values(), default=0)
         if most < SAVED:
@@ -123,6 +127,11 @@ def _terms(thing: Any) -> Iterator[sp.Expr]:
     elif is_dataclass(thing) and not isinstance(thing, type):
         for each in fields(thing):
             yield from _terms(getattr(thing, each.name))
+
+
+@lru_cache(maxsize=20_000)
+def _letters(term: sp.Expr) -> frozenset[Any]:
+    return free_letters(term)
 
 
 @lru_cache(maxsize=20_000)

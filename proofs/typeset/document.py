@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
+from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
 from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
@@ -335,7 +336,11 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
     yield from _step_blocks(told)
     if told.variants:
         yield Heading(3, "Conditions that are needed")
-        yield Items(tuple(f"Without {dropped_latex(told, each.dropped)}: {each.says}" for each in told.variants))
+        yield Items(
+            tuple(
+                f"Without {dropped_latex(told, each.dropped)}: {with_mathematics(each.says)}" for each in told.variants
+            )
+        )
     if told.id in PRIOR_ART:
         yield Heading(3, "Prior art")
         yield Items(tuple(rf"{prior.has} \cite{{{prior.key}}}" for prior in PRIOR_ART[told.id]))

@@ -16,7 +16,7 @@ from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, shortened
 from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
 from eigentoken.theory.calculus import MaskEntry
-from eigentoken.theory.kernel.formulas import latex
+from eigentoken.theory.kernel.formulas import latex, parts_latex
 from eigentoken.theory.kernel.kernel import STANDING
 from eigentoken.theory.kernel.propositions import (
     FALSE,
@@ -44,8 +44,8 @@ HOW = {
     "antipodal_rest": "derived from the equation of the system",
     "two_cycle": "derived from the equation of the system",
     "respelled": "the same spectrum in other formulas",
-    "linear_stability": "a point is linearly stable when its spectrum is inside",
-    "linear_instability": "a point is linearly unstable when an eigenvalue is outside",
+    "linear_stability": "linear stability, read off the spectrum",
+    "linear_instability": "linear instability, read off the spectrum",
     "stability_of_any": "from the spectrum, whose eigenvalues may be complex",
     "modulus": "a real part is at most the modulus",
     "positive": "a sum of positive numbers",
@@ -53,15 +53,14 @@ HOW = {
     "slope": "differentiated, from the equation of the system",
     "opposite": "at the opposite state, from the equation of the system",
     "same_state": "a function of the state, with weights that do not depend on time",
-    "reduction": "by normal form, for all sizes",
-    "identity": "identity, by normal form",
+    "reduction": "expanded and compared, for every number of tokens and dimension",
+    "identity": "expanded and compared",
     "arithmetic": "real arithmetic",
     "summed": "summed over the tokens",
     "square": "a sum of squares",
     "cases": "in every case",
     "induction": "by induction",
-    "causal_order": "of two tokens one sees the other",
-    "same_token": "tokens that see each other are one token",
+    "same_token": "only a token itself is neither before nor after it",
     "first_token": "there is a first token",
     "token_induction": "by induction over the tokens, in their order",
     "almost_every_token": "finitely many sets of measure zero",
@@ -69,10 +68,10 @@ HOW = {
     "first_exit": "by the first time at which it could fail",
     "dissipates": "the quantity falls at least as fast as the squared speed",
     "monotone": "by the sign of the rate",
-    "meaning": "in other words",
-    "half_space": "in other words, for a simple top eigenvalue",
-    "as_form": "what it says of all vectors",
-    "invertible": "a word about an inverse says that there is one",
+    "meaning": "by definition",
+    "half_space": "by definition, for a simple top eigenvalue",
+    "as_form": "definiteness, by the quadratic form",
+    "invertible": "the inverse in a condition exists",
     "velocity_at": "evaluated, from the equation of the system",
     "exact_matrix": "by the minors, exactly",
     "eigenvalue_order": "eigenvalues are numbered from the top",
@@ -149,7 +148,7 @@ def notation(told: Statement) -> str:
         found.append("$[q](-x)$ is the value of $q$ at the opposite state")
     if any(isinstance(atom, MaskEntry) for term in terms for part, _ in term.key for atom, _ in part.factors):
         found.append(
-            r"$\mathrm{causal}_{ij}$ is $1$ where token $i$ sees token $j$, that is for $j \le i$, and else $0$"
+            r"tokens are numbered, token $i$ sees the tokens $j \le i$, and $\mathrm{causal}_{ij}$ is $1$ for these and else $0$"
         )
     if any(is_defined(base.name) for term in terms for base in bases_of(term.key)):
         found.append("$y_i$ is what the map divides by its norm $r_i$")
@@ -231,7 +230,8 @@ def _drafts(
         assumed = tuple(each for each in node.hypotheses if canonical(each) not in given)
         how = _how(node) or (LOGIC.get(node.rule, "") if len(behind) >= JOINS else "")
         known_before = canonical(node.proposition) in given | set(map(canonical, assumed)) or any(
-            drafts[use].said == node.proposition and set(drafts[use].assumed) <= set(assumed) for use in behind
+            latex(drafts[use].said) == latex(node.proposition) and set(drafts[use].assumed) <= set(assumed)
+            for use in behind
         )
         if not how or node.proposition == FALSE or known_before or (_says_nothing(node) and not plain):
             numbers[id(node)] = behind
@@ -249,9 +249,11 @@ def _drafts(
 
 
 def _says_nothing(node: Proved) -> bool:
-    """Both sides of the equation are printed alike: it relates two forms that only the calculus tells apart."""
+    """Both sides of the equation are printed alike, or it is true as it stands (``1 > 0``): nobody asks for a reason."""
     relation = relation_of(node.proposition)
-    return isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs)
+    if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
+        return True
+    return relation is not None and node.rule == "arithmetic" and relation.func(*relation.args) == sp.true
 
 
 def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
@@ -294,7 +296,8 @@ def _under(
     labels = [shared[canonical(each)][1] for each in draft.assumed if canonical(each) in shared]
     plain = tuple(shortened(each, letters) for each in draft.assumed if canonical(each) not in shared)
     found = [f"under {', '.join(labels)}"] if labels else []
-    return ", ".join(found + ([f"if ${latex(Conjunction(plain))}$"] if plain else []))
+    parts = parts_latex(Conjunction(plain))
+    return ", ".join(found + ([f"if {' and '.join(f'${each}$' for each in parts)}"] if parts else []))
 
 
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:

@@ -140,9 +140,9 @@ class _Renderer:
         for index in range(1, len(parts), 2):
             formula, mark = parts[index].rsplit("$", 1)
             if width(formula[1:]) > LONG or r"\displaystyle" in formula:
-                parts[index] = "\n" + rf"\[\fitted{{{broken(formula[1:])}}}{mark}\]" + "\n"
+                parts[index] = "\n" + rf"\[\fitted{{{_ended(broken(formula[1:]), mark)}}}\]" + "\n"
             else:
-                parts[index] = self.text(parts[index])
+                parts[index] = words_apart(formula[1:]) + mark
         return "".join(part if index % 2 else self.text(part) for index, part in enumerate(parts))
 
     def block(self, block: Block) -> str:
@@ -207,6 +207,32 @@ class _Renderer:
             before, after = self.text(formula.group(1)), self.text(formula.group(3))
             return rf"{before}\fitted[{0.99 - len(formula.group(1)) / 60:.2f}]{{{shown}}}{after}"
         return self.text(text)
+
+
+def words_apart(formula: str) -> str:
+    r"""An inline formula with the words in it as words, between which a line may end.
+
+    >>> print(words_apart(r"\bigl(\text{for every } i\text{: } x_{\text{old}} = 0\bigr)"))
+    $\bigl($for every $i$: $x_{\text{old}} = 0\bigr)$
+    """
+    depth, begun, place, out = 0, 0, 0, []
+    while place < len(formula):
+        word = re.compile(r"\\text\{([^{}$]*)\}").match(formula, place) if depth == 0 else None
+        if word:
+            out += [formula[begun:place], word[1]]
+            begun = place = word.end()
+            continue
+        depth += {"{": 1, "}": -1}.get(formula[place], 0) if place == 0 or formula[place - 1] != "\\" else 0
+        depth += formula.startswith(r"\left", place) - formula.startswith(r"\right", place)
+        place += 1
+    out.append(formula[begun:])
+    return "".join((f"${part.strip()}$" if part.strip() else "") if k % 2 == 0 else part for k, part in enumerate(out))
+
+
+def _ended(formula: str, mark: str) -> str:
+    """The punctuation after a formula stands on its last line."""
+    lines, end, rest = formula.rpartition(r" \end{aligned}")
+    return f"{lines}{mark}{end}" if end and not rest else f"{formula}{mark}"
 
 
 def _heading(block: Heading) -> str:

@@ -12,10 +12,13 @@ from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
+from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
 from eigentoken.proofs.verify import evidence_of, status_of
+from eigentoken.theory.language import conditions
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
@@ -29,24 +32,6 @@ ORIGIN = {
     SourceKind.RECORDED: "As a formalisation records it",
     SourceKind.FORMALISED: "As formalised here",
 }
-
-_GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "lambda",
-    "mu",
-    "nu",
-    "kappa",
-    "theta",
-    "omega",
-    "rho",
-    "sigma",
-    "tau",
-    "eta",
-    "epsilon",
-]
 
 
 @dataclass(frozen=True)
@@ -124,7 +109,7 @@ class Summary:
             yield (
                 "Conditions that are needed",
                 [
-                    f"without {plain_text(dropped_latex(told, each.dropped))}: {plain_text(each.says)}"
+                    f"without {plain_words(dropped_latex(told, each.dropped))}: {plain_words(with_mathematics(each.says))}"
                     for each in told.variants
                 ],
             )
@@ -179,12 +164,19 @@ class Summary:
         found = self.evidence
         if found is None:
             return f"No run is recorded for this text: `eigentoken verify {self.statement.id}` makes one."
-        argued = f" {found.argued} argued in words (not machine-checked)," if found.argued else ""
-        kernel = "the claims proved by the kernel, " if found.proved else ""
-        return (
-            f"{kernel}{found.checked} steps checked, {found.cited} cited,{argued} {found.second} with a second opinion, "
-            f"{found.vectors} vectors, {found.counterexamples} counterexamples, {found.tested} instances tested."
+        counts = (
+            (found.checked, "step checked", "steps checked"),
+            (found.cited, "cited", "cited"),
+            (found.argued, "argued in words (not machine-checked)", "argued in words (not machine-checked)"),
+            (found.second, "with a second opinion", "with a second opinion"),
+            (found.vectors, "vector", "vectors"),
+            (found.counterexamples, "counterexample", "counterexamples"),
+            (found.tested, "instance tested", "instances tested"),
         )
+        kernel = ["the claims proved by the kernel"] if found.proved else []
+        parts = kernel + [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        whole = ", ".join(parts) or "nothing was run"
+        return f"{whole[0].upper()}{whole[1:]}."
 
 
 def _step_records(told: Statement) -> Iterator[StepRecord]:
@@ -242,26 +234,18 @@ def dropped_latex(told: Statement, dropped: str) -> str:
 
     >>> from eigentoken.theory.statements.statement import Kind, Source
     >>> dropped_latex(Statement("X", Kind.LEMMA, Source("", ""), ""), "alpha |lambda_k| < 1 or n odd")
-    '$\\\\alpha |\\\\lambda_{k}| < 1 \\\\text{ or } n \\\\text{ odd }$'
+    '$\\\\alpha |\\\\lambda_{k}| < 1$ or $n$ odd'
     """
     name = re.match(r"(\w+)\(", dropped)
     same = [each for each in told.conditions if name and type(each).__name__ == name.group(1)]
     if len(same) == 1:
         return f"${LATEX(same[0])}$"
+    word = re.fullmatch(r"(\w+)\(([A-Z])\)", dropped)
+    if word and hasattr(conditions, word[1]):
+        return f"${LATEX(getattr(conditions, word[1])(matrix(word[2])))}$"
     if name and name.group(1)[0].isupper() and len(name.group(1)) > 1:
         return f"`{dropped}`"
-    if "$" in dropped:
-        return dropped
-
-    def symbol(found: re.Match[str]) -> str:
-        text, below = found.group(1), f"_{{{found.group(2)}}}" if found.group(2) else ""
-        if text in _GREEK:
-            return rf"\{text}{below}"
-        return f"{text}{below}" if len(text) == 1 or below else rf"\text{{ {text} }}"
-
-    formula = re.sub(r"([A-Za-z]+)(?:_(\w+))?", symbol, dropped)
-    formula = formula.replace("<=", r"\leq").replace(">=", r"\geq").replace("!=", r"\neq")
-    return f"${formula}$"
+    return with_mathematics(dropped)
 
 
 def summary(statement: Statement) -> Summary:

@@ -10,6 +10,7 @@ guard.  What is the same proposition after all (``a < b`` for ``b > a``) is no m
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
@@ -286,7 +287,15 @@ def _remembered(proof: Callable[[Kernel], Proved]) -> Callable[[Kernel], Proved]
 
 
 def mutants(statement: Statement) -> Iterator[Mutant]:
-    """Statements that differ from this one in one place, each once."""
+    """Statements that differ from this one in one place, each once; the same change at a later place says which."""
+    places: Counter[str] = Counter()
+    for each in _mutants(statement):
+        places[each.what] += 1
+        number = places[each.what]
+        yield each if number == 1 else replace(each, what=f"{each.what}, place {number}")
+
+
+def _mutants(statement: Statement) -> Iterator[Mutant]:
     assert statement.proof is not None
     shared = replace(statement, proof=_remembered(statement.proof))
     yield from _of_conditions(shared)

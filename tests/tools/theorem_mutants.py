@@ -37,7 +37,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.tensors import Tensor, bases_of
 
 from .small_worlds import Silent, World, worlds
-from .theorem_reasons import FAILS, OPEN, STILL_TRUE
+from .theorem_reasons import FAILS, STILL_TRUE
 
 __all__ = ["Stronger", "contradicted", "known", "noticed", "sound", "stronger"]
 
@@ -187,8 +187,8 @@ def sound(theorem: Textbook, count: int = 1500) -> tuple[int, World | None]:
 
 
 def known(each: Stronger) -> str:
-    """Why it is false, or that it is still true, or open; nothing where nothing is known."""
-    reason = STILL_TRUE.get(each.name) or FAILS.get(each.name) or OPEN.get(each.name)
+    """Why it is false, or that it is still true; nothing where nothing is known."""
+    reason = STILL_TRUE.get(each.name) or FAILS.get(each.name)
     if reason:
         return reason
     return "a small world" if contradicted(each.theorem) is not None else ""
@@ -205,7 +205,7 @@ def main(wanted: list[str]) -> int:
         for each in stronger(theorem):
             kinds[each.kind] += 1
             reason = known(each)
-            told = {"still true": STILL_TRUE, "an example in words": FAILS, "open": OPEN}
+            told = {"still true": STILL_TRUE, "an example in words": FAILS}
             short = next((word for word, listed in told.items() if each.name in listed), reason)
             answers[short or "nothing known"] += 1
             seen = "" if noticed(each) else " NOT PRINTED"

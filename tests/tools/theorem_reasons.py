@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FAILS", "OPEN", "STILL_TRUE"]
+__all__ = ["FAILS", "STILL_TRUE"]
 
 STILL_TRUE: dict[str, str] = {
     "adapted-norm: for all, place 1": "there is one such v, and the norm does not depend on it",
@@ -107,18 +107,23 @@ for _key, _count in (("Lojasiewicz-gradient-flow", 6), ("strict-saddles-of-gradi
     FAILS[f"{_key}: for any autonomous"] = "a potential -b(t)^T x that turns: x follows it round"
 FAILS["strict-saddles-of-gradient-flows: without hypothesis 7 of 7"] = f"{_AT_REST}: V = 0"
 
-_NOT_SYMMETRIC = "whether it holds for a form that is not symmetric is not known here: the print alone tells"
-_OF_THE_SPHERE = (
-    "its tangent vectors are those of the sphere: elsewhere it says something else, and the print alone tells"
+_SKEW = (
+    "I + J in the plane, J the quarter turn: V = |x|^2 falls by the formula along x' = -Jx, which goes round for ever"
 )
-#: What is neither contradicted nor known to be true.
-OPEN: dict[str, str] = {
-    "mean-of-a-form: without hypothesis 1 of 2": _NOT_SYMMETRIC,
-    "stable-minima: for any space": _OF_THE_SPHERE,
-    "strict-saddles: for any space": _OF_THE_SPHERE,
-    "strict-saddles: without hypothesis 1 of 6": "a place at a first eigenvector that is not the only one: the print alone tells",
-    "strict-saddles: for any autonomous": "what rests at each of many times: the print alone tells",
-    "circle-landscape-exponential: without hypothesis 1 of 4": _NOT_SYMMETRIC,
-    "Lojasiewicz-gradient-flow: without hypothesis 1 of 6": _NOT_SYMMETRIC,
-    "strict-saddles-of-gradient-flows: without hypothesis 1 of 7": _NOT_SYMMETRIC,
+FAILS |= {
+    "mean-of-a-form: without hypothesis 1 of 2": "A = I + J: (v^T A a)(v^T A b) + (v^T A c)(v^T A f) at c = -b, f = a is zero "
+    "for every v, and its mean would be 2 a^T J b/d",
+    "Lojasiewicz-gradient-flow: without hypothesis 1 of 6": _SKEW,
+    "strict-saddles-of-gradient-flows: without hypothesis 1 of 7": f"{_SKEW}; no state is critical there",
+    "strict-saddles: for any autonomous": "diag(11/10, 1/2) and diag(1/2, 11/10) in turn near a fixed point: each has a "
+    "multiplier above 1, and together they contract",
+    "strict-saddles: for any space": "an ellipse: a fixed point off the axes that attracts, by a formula that stretches at right "
+    "angles to the state, where the ellipse does not go",
+    "stable-minima: for any space": "an ellipsoid off its axes: (u, s) -> (u - u^3, s + u^2) with the function "
+    "u^2 + m (x^T A x - 1), m such that it has no slope at right angles to x; s grows like the sum of 1/k",
+}
+STILL_TRUE |= {
+    "strict-saddles: without hypothesis 1 of 6": "to one of the unit vectors of the first eigenvalue, as the word says",
+    "circle-landscape-exponential: without hypothesis 1 of 4": "in the coordinates of sym(A) it is I + sJ; along (J + sI)x the "
+    "slope is -s sum a_ij e^{a_ij}, a_ij = x_i^T A x_j, and a e^a >= a with sum a_ij >= 0: for s != 0 no state is critical",
 }

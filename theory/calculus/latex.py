@@ -252,15 +252,20 @@ def _atom(atom: Any, names: Names) -> str:
         return rf"e^{{{_inner(atom.exponent, names)}}}"
     if isinstance(atom, SumExp):
         inner = {**names, atom.bound: "m"}
-        masks = "".join(rf"{each.name}{_indices((each.query, each.key), inner)} " for each in atom.masks)
+        masks = "".join(rf"{_mask(each)}{_indices((each.query, each.key), inner)} " for each in atom.masks)
         return rf"\Big(\sum_{{m}} {masks}e^{{{_inner(atom.exponent, inner)}}}\Big)"
     if isinstance(atom, Norm | Named):
         return f"{atom.name}{_indices(atom.indices, names)}"
     if isinstance(atom, Delta):
         return rf"\delta{_indices((atom.first, atom.second), names)}"
     if isinstance(atom, MaskEntry):
-        return rf"{atom.name}{_indices((atom.query, atom.key), names)}"
+        return rf"{_mask(atom)}{_indices((atom.query, atom.key), names)}"
     raise TypeError(f"no LaTeX for {type(atom).__name__}: teach expression_latex")
+
+
+def _mask(entry: MaskEntry) -> str:
+    """The name of a mask, upright where it is a word."""
+    return entry.name if len(entry.name) == 1 else rf"\mathrm{{{entry.name}}}"
 
 
 def _inner(frozen: Any, names: Names) -> str:

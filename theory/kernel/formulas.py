@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.calculus import Expression, Index, MaskEntry
 from eigentoken.theory.calculus.atoms import Dot, transpose
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.calculus.latex import expression_latex
@@ -28,6 +29,7 @@ from eigentoken.theory.kernel.propositions import (
     bound_letters,
     conjuncts,
     free_letters,
+    quantities,
     relation_of,
 )
 from eigentoken.theory.kernel.refused import Refused
@@ -36,7 +38,7 @@ from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
 
-__all__ = ["Formula", "latex"]
+__all__ = ["Formula", "latex", "parts_latex"]
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,34 @@ def latex(said: Proposition) -> str:
 @LATEX.register(Atom)
 def latex_atom(said: Atom) -> str:
     relation = relation_of(said)
+    order = _order(relation)
+    if order:
+        return order
     if relation is None or not any(map(_alone, relation.args)):
         return LATEX(said.word)
     left, right = (side.plain_latex() if _alone(side) else scalar_latex(side) for side in relation.args)
     return f"{left} {_SIGNS[type(relation)]} {right}"
 
 
+def _order(relation: Any) -> str:
+    """Entries of the causal mask, in the order of the tokens: token i sees token j where ``j <= i``."""
+    if not isinstance(relation, sp.Eq) or relation.rhs not in (0, 1) or not isinstance(relation.lhs, Tensor):
+        return ""
+    terms = list(relation.lhs.expression.terms.items()) if type(relation.lhs) is Tensor else []
+    if len(terms) != 1 or terms[0][1] != 1 or len(terms[0][0].factors) != 1 or terms[0][0].bound:
+        return ""
+    entry, power = terms[0][0].factors[0]
+    if not isinstance(entry, MaskEntry) or entry.name != "causal" or power != 1:
+        return ""
+    query, key = entry.query.name, entry.key.name
+    return f"{query} < {key}" if relation.rhs == 0 else rf"{key} \leq {query}"
+
+
 def _alone(side: sp.Basic) -> bool:
     return isinstance(side, Tensor) and side.time is None
 
 
+_BELOW = {sp.Ge: r"\leq", sp.Gt: "<"}
 _SIGNS = {sp.Eq: "=", sp.Ne: r"\neq", sp.Le: r"\leq", sp.Ge: r"\geq", sp.Lt: "<", sp.Gt: ">"}
 
 
@@ -96,7 +116,40 @@ def _inner(said: Proposition) -> str:
 
 @LATEX.register(Conjunction)
 def latex_conjunction(said: Conjunction) -> str:
-    return r"\text{ and }".join(map(_inner, conjuncts(said))) if said.parts else r"\text{true}"
+    r"""Bounds of one term from both sides are one chain.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> from eigentoken.theory.kernel.propositions import proposition
+    >>> print(latex(Conjunction((proposition(x >= 1), proposition(sp.Ne(x, 3)), proposition(x < 5)))))
+    1 \leq x < 5\text{ and }x \neq 3
+    """
+    return r"\text{ and }".join(parts_latex(said)) or r"\text{true}"
+
+
+def parts_latex(said: Proposition) -> list[str]:
+    """What is said together, one text a part; two bounds of one term are one part."""
+    parts = list(conjuncts(said))
+    texts: list[str] = []
+    while parts:
+        first = parts.pop(0)
+        chained = next((each for each in parts if _chain(first, each)), None)
+        texts.append(_inner(first) if chained is None else _chain(first, chained))
+        if chained is not None:
+            parts.remove(chained)
+    return texts
+
+
+def _chain(one: Proposition, other: Proposition) -> str:
+    """``a <= x <= b``, where one bounds a term from below by a term and the other bounds it from above; else nothing."""
+    first, second = relation_of(one), relation_of(other)
+    kinds = (sp.Ge | sp.Gt, sp.Le | sp.Lt)
+    for lower, upper in ((first, second), (second, first)):
+        if isinstance(lower, kinds[0]) and isinstance(upper, kinds[1]) and lower.args[0] == upper.args[0]:
+            middle, last = (side.plain_latex() if _alone(side) else scalar_latex(side) for side in upper.args)
+            least = lower.args[1]
+            least_said = least.plain_latex() if _alone(least) else scalar_latex(least)
+            return f"{least_said} {_BELOW[type(lower)]} {middle} {_SIGNS[type(upper)]} {last}"
+    return ""
 
 
 @LATEX.register(Disjunction)
@@ -182,13 +235,13 @@ def latex_binder(said: Binder) -> str:
         return plain
     guard = "" if said.guard == TRUE else rf" \text{{ with }} {_guard(said.guard)}"
     if isinstance(said, Exists):
-        return rf"\text{{there is }} {_letter(said.letter)}{guard} \text{{ such that }} {latex(said.body)}"
+        return rf"{_there_is(said)}{guard} \text{{ such that }} {latex(said.body)}"
     inner = said.body
     merges = isinstance(inner, ForAll) and inner.guard == TRUE and not _vector_equation(inner) and not guard
     if isinstance(inner, ForAll) and merges and _sort(said) == _sort(inner):
         rest = latex(inner).removeprefix(rf"\text{{for every }} {_sort(inner)}")
-        return rf"\text{{for every }} {_letter(said.letter)}, {rest}"
-    return rf"\text{{for every }} {_letter(said.letter)}{guard}\text{{: }} {latex(said.body)}"
+        return rf"\text{{for every }} {_bound(said)}, {rest}"
+    return rf"\text{{for every }} {_bound(said)}{guard}\text{{: }} {latex(said.body)}"
 
 
 def _guard(said: Proposition) -> str:
@@ -197,7 +250,24 @@ def _guard(said: Proposition) -> str:
 
 
 def _sort(said: Binder) -> str:
-    return _letter(said.letter).rpartition(" ")[0] + " "
+    return _bound(said).rpartition(" ")[0] + " "
+
+
+def _there_is(said: Binder) -> str:
+    """``there is a vector z``, ``there is an integer m``."""
+    named = _bound(said)
+    article = "an" if named.startswith((r"\text{i", r"\text{e")) else "a"
+    return rf"\text{{there is {article} }} {named}"
+
+
+def _bound(said: Binder) -> str:
+    """The letter of a binder with its sort; vectors of which there is one for each token are a family."""
+    letter = said.letter
+    if isinstance(letter, VectorLetter) and letter.name != STATE:
+        bases = {base for part in (said.guard, said.body) for each in quantities(part) for base in bases_of(each.key)}
+        if any(base.name == letter.name and base.indices for base in bases):
+            return rf"\text{{family of vectors }} {letter.name}"
+    return _letter(letter)
 
 
 def _letter(letter: AnyLetter) -> str:

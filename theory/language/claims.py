@@ -232,7 +232,8 @@ def latex_two_cycle(claim: TwoCycle) -> str:
 def latex_spectrum_is(claim: SpectrumIs) -> str:
     from eigentoken.theory.language.spectrum_latex import spectrum_latex
 
-    return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {spectrum_latex(claim.classes)}"
+    classes = spectrum_latex(claim.classes, getattr(claim.place, "index", None))
+    return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {classes}"
 
 
 @LATEX.register(Stable)

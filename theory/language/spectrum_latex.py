@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Symbol, sympify
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction, sinh, tanh
 
-from eigentoken.theory.language.terms import MatrixNumber
+from eigentoken.theory.language.terms import MatrixNumber, ell
 from eigentoken.theory.printing.scalars import scalar_latex
 
 __all__ = ["spectrum_latex"]
@@ -27,8 +27,10 @@ def _as_written(function: Any) -> str:
     return rf"\{function.func.__name__}\left({scalar_latex(-function.args[0])}\right)"
 
 
-def spectrum_latex(classes: Sequence[tuple[Any, Any]]) -> str:
+def spectrum_latex(classes: Sequence[tuple[Any, Any]], index: Any = None) -> str:
     """Eigenvalues with multiplicities; hyperbolic functions that occur again and again get a letter, ``where b_1 = ...``.
+
+    A class that runs over ``ell`` says over which: all but the ``index`` of the place.
 
     >>> from sympy import Symbol, tanh
     >>> x = Symbol("x")
@@ -43,8 +45,9 @@ def spectrum_latex(classes: Sequence[tuple[Any, Any]]) -> str:
     ]
     names = {each: Symbol(f"b_{index}", real=True) for index, each in enumerate(repeated, 1)}
     letters = {each: -name if _turned(each) else name for each, name in names.items()}
+    others = "" if index is None else rf"\ (\ell \neq {scalar_latex(sympify(index))})"
     rows = [
-        f"{scalar_latex(value.xreplace(letters))}"
+        f"{scalar_latex(value.xreplace(letters))}{others if value.has(ell) else ''}"
         + ("" if count == 1 else rf"\ [{scalar_latex(count)}\text{{ times}}]")
         for value, (_, count) in zip(values, classes, strict=True)
     ]

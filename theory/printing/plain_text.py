@@ -220,6 +220,8 @@ _CHARACTERS = {
 
 #: What fits on a line of the book, counted in characters of the plain text.
 WIDE = 74
+_COLON = r"\text{: }"
+_OPENS = re.compile(r"(?:\\bigl\(\s*)+\Z")
 _PLACES = (
     r"\qquad \text{where",
     r"\text{if }",
@@ -235,7 +237,7 @@ _PLACES = (
     r";\ ",
     r"\ \text{and}",
     r"\ \text{or}",
-    r"\text{: }",
+    _COLON,
     r"\text{ with }",
     r"\text{ such that }",
     r"\text{ and ",
@@ -251,7 +253,7 @@ _PLACES = (
     " + ",
     " - ",
 )
-_COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1))
+_COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1), (r"\left|", 1), (r"\right|", -1))
 _BRACKETS = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
 _NESTS = frozenset("\\{([}])")
 _FIXED = re.compile(r"\\big[lr][()]$")
@@ -315,7 +317,7 @@ def _filled(pieces: list[str], wide: int) -> list[str]:
 
 
 def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]:
-    """Split before each top-level occurrence of the sign (after it, for commas), outside brackets of every kind.
+    """Split before each top-level occurrence of the sign (after it, for commas and colons), outside brackets of every kind.
 
     ``through``: parentheses of a fixed size do not count.
     """
@@ -326,13 +328,19 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
         if piece[index] in _NESTS:
             depth += 0 if through and _FIXED.search(piece, max(0, index - 5), index + 1) else _nesting(piece, index)
         if depth == 0 and index > 0 and piece.startswith(sign, index) and not _word_goes_on(piece, index, sign):
-            cut = index + len(sign) if sign[0] in ",;" else index
+            cut = index + len(sign) if sign[0] in ",;" or sign == _COLON else _before_parentheses(piece, index)
             if cut > cuts[-1]:
                 cuts.append(cut)
         index += 1
     return [
         piece[start:end] for start, end in zip(cuts, [*cuts[1:], len(piece)], strict=True) if piece[start:end].strip()
     ]
+
+
+def _before_parentheses(piece: str, index: int) -> int:
+    """A parenthesis that opens just before a place goes with what follows: no line ends with it."""
+    found = _OPENS.search(piece, 0, index)
+    return index if found is None else found.start()
 
 
 def _of_fixed_size(piece: str) -> str:

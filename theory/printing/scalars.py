@@ -52,6 +52,15 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
             leading = next((each for each in terms if not each.could_extract_minus_sign()), None)
         return terms if leading is None else [leading, *(each for each in terms if each is not leading)]
 
+    def _print_Mul(self, expr: Any) -> str:
+        """A sum in which fractions stand in fractions stands beside another fraction, not in it."""
+        sums = [each for each in expr.args if each.is_Add and fraction_levels(self._print(each)) > 1]
+        if len(sums) == 1:
+            rest = Mul(*(each for each in expr.args if each != sums[0]))
+            if denom(rest) != 1 and not rest.is_Add:
+                return rf"{self._print(rest)} \left({self._print(sums[0])}\right)"
+        return str(super()._print_Mul(expr))
+
     def _print_And(self, e: Any) -> str:
         return self._joined(e, "and")
 
@@ -74,6 +83,26 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
         text = rf"\left|{self._print(expr.args[0])}\right|"  # a bare | next to another reads as one double bar
         return text if exp is None else f"{text}^{{{exp}}}"
+
+
+def fraction_levels(text: str) -> int:
+    r"""How deep fractions stand in fractions.
+
+    >>> fraction_levels(r"a + \frac{1}{b}"), fraction_levels(r"\frac{1 + \frac{a}{b}}{c}")
+    (1, 2)
+    """
+    open_: list[bool] = []
+    deepest, level, closed = 0, 0, False
+    for place, letter in enumerate(text):
+        if letter == "{":
+            starts = text.endswith(r"\frac", 0, place) or (text[:place].endswith("}") and closed)
+            open_.append(starts)
+            level += starts
+            deepest = max(deepest, level)
+        elif letter == "}" and open_:
+            closed = open_.pop()
+            level -= closed
+    return deepest
 
 
 def scalar_latex(expression: sp.Basic) -> str:
