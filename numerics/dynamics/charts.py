@@ -1,6 +1,6 @@
 """What a figure shows, as data: curves, tokens on a sphere or ellipsoid, histograms, tables.
 
-Numbers are made here and in the experiments; drawing them is left to the face (:mod:`eigentoken.figures`).
+Numbers are made here and in the experiments; drawing them is left to :mod:`eigentoken.numerics.dynamics.drawing`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class SpherePaths:
-    """Paths (times, n, 3) on the ellipsoid ``x^T W x = 1`` (the sphere without a metric), white start, gray end."""
+    """Paths (times, n, 3) on the ellipsoid ``x^T W x = 1`` (the sphere without a metric), or (times, n, 2) on the ellipse.
+
+    Each token has a colour: a white dot where it starts, a full one where it ends.
+    """
 
     paths: Any
     metric: Any = None

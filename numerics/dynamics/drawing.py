@@ -17,33 +17,11 @@ from matplotlib.ticker import MaxNLocator
 
 from eigentoken.files.writing import write_bytes
 from eigentoken.numerics.dynamics.charts import Chart, Curves, Histogram, SpherePaths
+from eigentoken.numerics.dynamics.figure_styles import STYLES, FigureStyle
+from eigentoken.numerics.dynamics.palette import COLOURS, DASHES
+from eigentoken.numerics.dynamics.sphere_drawing import draw_paths
 
-__all__ = ["COLOURS", "Drawing", "draw", "save"]
-
-#: Okabe and Ito's palette: told apart by all common kinds of colour vision; without colour, the dashes do it.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
-
-#: Inches that the panels of a row share: no figure is wider than a printed page, so its letters keep their size there.
-PAGE, PANEL = 7.4, 3.7
-
-STYLE = {
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.labelsize": 9,
-    "legend.fontsize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "figure.dpi": 100,
-    "savefig.dpi": 160,
-    "svg.hashsalt": "eigentoken",
-    "mathtext.fontset": "cm",
-}
-
+__all__ = ["Drawing", "draw", "save"]
 
 class Drawing(Figure):
     """A figure that shows itself in a notebook, whatever backend is chosen, and is listed by no pyplot."""
@@ -54,39 +32,56 @@ class Drawing(Figure):
         return picture.getvalue()
 
 
-def draw(chart: Chart) -> Drawing:
-    """The figure of a chart; panels fill the grid row by row."""
-    with matplotlib.rc_context(STYLE):
+def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
+    """The figure of a chart; panels fill the grid row by row, and a legend that they share is drawn once."""
+    with matplotlib.rc_context(style.settings()):
         count = max(1, len(chart.panels))
-        columns = min(chart.columns, count)
+        columns = min(chart.columns, count, style.most_columns)
         rows = -(-count // columns)
-        width = min(PANEL, PAGE / columns)
-        height = 3.3 if columns < 3 else 2.7
-        figure = Drawing(figsize=(width * columns + 0.2, height * rows + 0.4), layout="constrained")
-        figure.suptitle(_wrapped(chart.title, 46 * min(columns, 2)), fontsize=11)
+        width = min(0.5 * STYLES["page"].width, style.width / columns)
+        height = {1: 0.78, 2: 0.87}.get(columns, 1.1) * width
+        figure = Drawing(figsize=(min(style.width, width * columns), height * rows + 0.4), layout="constrained")
+        if style.title:
+            figure.suptitle(_wrapped(chart.title, 46 * min(columns, 2)), fontsize=style.points + 2)
+        shared = _shared_labels(chart)
         for index, panel in enumerate(chart.panels):
+            solid = isinstance(panel, SpherePaths) and np.shape(panel.paths)[-1] == 3
+            axes = figure.add_subplot(rows, columns, index + 1, **({"projection": "3d"} if solid else {}))
             if isinstance(panel, SpherePaths):
-                _sphere(figure.add_subplot(rows, columns, index + 1, projection="3d"), panel, width)
+                draw_paths(axes, panel)
             elif isinstance(panel, Curves):
-                _curves(figure.add_subplot(rows, columns, index + 1), panel, width)
+                _curves(axes, panel, width, legend=not shared)
             else:
-                _histogram(figure.add_subplot(rows, columns, index + 1), panel, width)
+                _histogram(axes, panel, width)
+            axes.set_title(_wrapped(panel.title, round(12 * width)))
+        if shared:
+            handles, labels = next(a.get_legend_handles_labels() for a in figure.axes if a.get_legend_handles_labels()[0])
+            fitting = [c for c in range(1, len(labels) + 1) if c == 1 or _legend_width(labels, c) <= width * columns]
+            figure.legend(handles, labels, loc="outside lower center", ncol=max(fitting), frameon=False)
         figure.draw_without_rendering()  # a first layout: it can change which ticks there are, and so the room they need
         return figure
 
 
-def save(chart: Chart, path: str | Path) -> Path:
+def _shared_labels(chart: Chart) -> list[str]:
+    """The labels of the curves where two or more panels have curves and all have the same labels."""
+    named = [[c.label for c in panel.curves if c.label] for panel in chart.panels if isinstance(panel, Curves)]
+    others = any(isinstance(panel, Histogram) for panel in chart.panels)
+    alike = len(named) > 1 and all(each == named[0] for each in named)
+    return named[0] if alike and not others else []
+
+
+def save(chart: Chart, path: str | Path, style: FigureStyle = STYLES["page"]) -> Path:
     """Draw a chart to a ``.png``, ``.svg`` or ``.pdf`` file; the same chart gives the same bytes."""
     target = Path(path)
     kind = target.suffix.lower().removeprefix(".")
     if kind not in {"png", "svg", "pdf"}:
         raise ValueError(f"a figure is saved as .png, .svg or .pdf, got {target.name!r}")
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(style.settings()):
         metadata: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[
             kind
         ]
         picture = io.BytesIO()  # a full disk inside matplotlib would be an error of zlib
-        draw(chart).savefig(picture, format=kind, metadata=metadata)
+        draw(chart, style).savefig(picture, format=kind, metadata=metadata)
     write_bytes(target, picture.getvalue())
     return target
 
@@ -97,7 +92,7 @@ def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width)) or text
 
 
-def _curves(axes: Any, panel: Curves, width: float) -> None:
+def _curves(axes: Any, panel: Curves, width: float, *, legend: bool) -> None:
     named = 0
     for curve in panel.curves:
         if curve.weight == "faint":
@@ -123,10 +118,10 @@ def _curves(axes: Any, panel: Curves, width: float) -> None:
         axes.set_ylim(*panel.y_range)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    axes.set_title(_wrapped(panel.title, round(12 * width)))
     if panel.x_label in {"layer", "model passes"} and not panel.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7 if width > 3 else 5))
-    _legend(axes, [curve.label for curve in panel.curves if curve.label], width)
+    if legend:
+        _legend(axes, [curve.label for curve in panel.curves if curve.label], width)
 
 
 def _legend(axes: Any, labels: list[str], width: float) -> None:
@@ -166,36 +161,4 @@ def _histogram(axes: Any, panel: Histogram, width: float) -> None:
         axes.set_yscale("log")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel("count")
-    axes.set_title(_wrapped(panel.title, round(12 * width)))
     _legend(axes, [label for label, _ in panel.values if label], width)
-
-
-def _sphere(axes: Any, panel: SpherePaths, width: float) -> None:
-    metric = np.eye(3) if panel.metric is None else np.asarray(panel.metric, dtype=float)
-    values, vectors = np.linalg.eigh(metric)
-    half = (vectors / np.sqrt(values)) @ vectors.T
-    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
-    ball = np.stack((np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)), axis=-1) @ half.T
-    axes.plot_surface(*np.moveaxis(ball, -1, 0), color="#bbbbbb", alpha=0.12, linewidth=0, antialiased=True)
-    axes.plot_wireframe(*np.moveaxis(ball, -1, 0), color="#999999", alpha=0.25, linewidth=0.4, rcount=10, ccount=18)
-    paths = np.asarray(panel.paths, dtype=float)
-    for i in range(paths.shape[1]):
-        axes.plot(*paths[:, i].T, color=COLOURS[0], linewidth=1.1)
-    axes.scatter(*paths[0].T, s=22, facecolor="white", edgecolor="black", depthshade=False, label="start")
-    axes.scatter(*paths[-1].T, s=26, facecolor="#777777", edgecolor="black", depthshade=False, label="end")
-    for name, direction in panel.directions:
-        tip = np.asarray(direction, dtype=float) * 1.25
-        axes.plot(*np.stack((np.zeros(3), tip)).T, color=COLOURS[1], linewidth=1.6)
-        axes.text(*(tip * 1.2), name, color=COLOURS[1], fontsize=9)
-    reach = float(np.abs(ball).max()) * (1.3 if panel.directions else 1.05)
-    axes.set_xlim(-reach, reach)
-    axes.set_ylim(-reach, reach)
-    axes.set_zlim(-reach, reach)
-    axes.set_box_aspect((1, 1, 1), zoom=1.3 if panel.directions else 1.15)
-    ticks = [-round(reach / 2, 1), 0, round(reach / 2, 1)]
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
-    axes.set_zticks(ticks)
-    axes.tick_params(labelsize=7, pad=-2)
-    axes.set_title(_wrapped(panel.title, round(11 * width)))
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.1, 1.0), frameon=False, fontsize=7.5)

@@ -168,11 +168,15 @@ class Simulation:
         """The tokens at the last time: (instances, n, d)."""
         return self.states[-1]
 
-    def plot(self) -> Drawing:
-        """The figure of :meth:`chart`, by matplotlib; no backend is chosen, and a notebook shows it."""
-        from eigentoken.numerics.dynamics.drawing import draw
+    def plot(self, style: str = "page") -> Drawing:
+        """The figure of :meth:`chart`, by matplotlib; no backend is chosen, and a notebook shows it.
 
-        return draw(self.chart())
+        ``style`` is "page", or a venue that it is printed in: "neurips", "icml", "ieee", "thesis".
+        """
+        from eigentoken.numerics.dynamics.drawing import draw
+        from eigentoken.numerics.dynamics.figure_styles import style_named
+
+        return draw(self.chart(), style_named(style))
 
     def save(self, path: str | Path) -> Path:
         """Write times, states, observables and parameters to a ``.npz`` file (the ending is added where it is missing).
@@ -193,10 +197,10 @@ class Simulation:
         return _simulation(task, saved.settings, saved.times, saved.states, saved.parameters)
 
     def chart(self) -> Chart:
-        """Tokens on the sphere for d = 3 (first instance), and the observables against time."""
+        """Tokens on the sphere or circle for d = 3 or 2 (first instance), and the observables against time."""
         word = "layer" if self.system.time is Time.MAP else "time"
         panels: list[Any] = []
-        if self.states.shape[-1] == 3 and self.system.space is not Space.EUCLIDEAN:
+        if self.states.shape[-1] in (2, 3) and self.system.space is not Space.EUCLIDEAN:
             metric = None if self.metric is None else np.asarray(self.metric)
             panels.append(SpherePaths(self.states[:, 0].cpu().numpy(), metric, "tokens of the first start"))
         for name, values in self.observed.items():

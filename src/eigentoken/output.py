@@ -119,7 +119,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, 
         made.add_column(column, overflow="fold", no_wrap=column not in wrap)
     for row in rows:
         made.add_row(*(cell if hasattr(cell, "plain") else str(cell) for cell in row))
-    _console().print(made)
+    console = _console()
+    if sys.stdout.isatty():
+        console.print(made)
+        return
+    with console.capture() as padded:  # what reads a pipe wants no spaces at the end of a line
+        console.print(made)
+    print("\n".join(line.rstrip() for line in padded.get().split("\n")), end="")
 
 
 def progress(what: str, total: int | None = None) -> Any:
@@ -131,9 +137,13 @@ def progress(what: str, total: int | None = None) -> Any:
         if settings.quiet or not sys.stderr.isatty():
             yield lambda *_args, **_options: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        passed, left = TimeElapsedColumn(), TimeRemainingColumn()
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), passed, TextColumn("passed,"), left,
+            TextColumn("left"),
+        )  # fmt: skip
         with Progress(*columns, console=_console(stderr=True), transient=True) as shown:
             task = shown.add_task(what, total=total)
 

@@ -12,7 +12,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from eigentoken.figures import gallery_page, list_recipes, run_recipes, run_simulation, simulation_options
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, Histogram, SpherePaths
-from eigentoken.numerics.dynamics.drawing import COLOURS, DASHES, draw, save
+from eigentoken.numerics.dynamics.drawing import draw, save
+from eigentoken.numerics.dynamics.figure_styles import STYLES, style_named
+from eigentoken.numerics.dynamics.palette import COLOURS, DASHES
+from eigentoken.numerics.dynamics.sphere_drawing import near_side
 from eigentoken.numerics.experiments.registry import Context, recipe_named, run
 
 
@@ -40,7 +43,7 @@ def test_every_panel_is_drawn_and_nothing_overlaps() -> None:
     canvas.draw()
     first, sphere, histogram = figure.axes
     assert len(first.lines) == 8  # seven curves and the level
-    assert len(sphere.lines) == 2  # one token and one direction
+    assert len(sphere.lines) == 4  # one token on the near and the far side, one direction with both signs
     assert histogram.patches
     renderer = canvas.get_renderer()
     for axes in (first, histogram):
@@ -140,6 +143,67 @@ def test_saving_is_repeatable(tmp_path: Path, kind: str) -> None:
     assert one == two
     with pytest.raises(ValueError, match=r"\.png"):
         save(chart(2), tmp_path / "a.gif")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_style_has_the_width_of_its_page_and_fonts_that_can_be_edited(tmp_path: Path, style: str) -> None:
+    chosen = style_named(style)
+    assert draw(chart(2), chosen).get_size_inches()[0] <= chosen.width + 1e-9
+    printed = save(chart(2), tmp_path / "f.pdf", chosen).read_bytes()
+    assert b"/Type3" not in printed
+    assert b"/CIDFontType2" in printed
+    assert (b"STIXGeneral" in printed) == chosen.serif
+    drawn = save(chart(2), tmp_path / "f.svg", chosen).read_text()
+    assert "curve 1</text>" in drawn
+    with pytest.raises(ValueError, match="did you mean neurips"):
+        style_named("nurips")
+
+
+def test_the_far_side_is_behind_the_edge_of_the_sphere_and_of_an_ellipsoid() -> None:
+    from eigentoken.numerics.dynamics.sphere_drawing import AZIMUTH, ELEVATION
+
+    azimuth, elevation = np.deg2rad(AZIMUTH), np.deg2rad(ELEVATION)
+    eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    assert near_side(np.stack((eye, -eye)), np.eye(3)).tolist() == [True, False]
+    metric = np.diag([25.0, 1.0, 1.0])  # flat in x: a point a little towards the reader is on the near side
+    rim = np.cross(eye, [0.0, 0.0, 1.0])
+    seen = near_side(np.stack((rim + 0.01 * eye, rim - 0.01 * eye)), np.eye(3))
+    assert seen.tolist() == [True, False]
+    assert near_side(np.array([0.15, 0.66, 0.0]), metric) != near_side(np.array([0.15, 0.66, 0.0]), np.eye(3))
+
+
+def test_tokens_in_the_plane_are_drawn_on_a_circle() -> None:
+    angles = np.linspace(0, 1, 9)
+    paths = np.stack((np.cos(angles), np.sin(angles)), -1)[:, None, :]
+    (axes,) = draw(Chart("t", (SpherePaths(paths),))).axes
+    assert axes.name == "rectilinear"
+    assert len(axes.lines) == 2  # the circle and one token
+
+
+def test_a_legend_that_all_panels_share_is_drawn_once() -> None:
+    panel = Curves([Curve([0, 1], [0, 1], "a"), Curve([0, 1], [1, 0], "b")], "x", "y")
+    other = Curves([Curve([0, 1], [0, 1], "c")], "x", "y")
+    shared = draw(Chart("t", (panel, panel, panel), 3))
+    assert len(shared.legends) == 1
+    assert all(axes.get_legend() is None for axes in shared.axes)
+    apart = draw(Chart("t", (panel, other), 2))
+    assert apart.legends == []
+    assert all(axes.get_legend() is not None for axes in apart.axes)
+
+
+def test_an_animation_moves_from_the_start_to_the_end(tmp_path: Path) -> None:
+    from PIL import Image
+
+    summary = run_simulation("oja-map", n=3, d=2, end=6, seed=3, animation=tmp_path / "a.gif")
+    with Image.open(summary["files"]["animation"]) as film:
+        assert film.n_frames == 7
+    page = Path(run_simulation("oja-map", n=3, end=2, animation=tmp_path / "a.html")["files"]["animation"]).read_text()
+    assert page.count("data:image/png;base64,") == 3
+    assert "http" not in page.replace("http://www.w3.org", "")
+    with pytest.raises(ValueError, match=r"\.gif or \.html, got 'a.mp4'"):
+        run_simulation("oja-map", n=3, end=2, animation=tmp_path / "a.mp4")
+    with pytest.raises(ValueError, match="d = 5"):
+        run_simulation("oja-map", n=3, d=5, end=2, animation=tmp_path / "a.gif")
 
 
 def test_simulation_writes_figure_data_and_summary(tmp_path: Path) -> None:

@@ -180,7 +180,12 @@ def derive(
         str | None,
         typer.Argument(metavar="ID", help="A statement, e.g. PM-L4.", autocompletion=names.statement_ids),
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="tex, md, html, pdf, or several with commas.")] = "tex",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", help="tex, md, html, pdf, or several with commas.", autocompletion=names.formats
+        ),
+    ] = "tex",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")
     ] = None,
@@ -313,3 +318,8 @@ def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
             if not line.good:
                 say(f"{each.id}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}", "red")
     say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")
+    say(
+        "steps: checked by a rule or an engine; cited: theorems of textbooks; 2nd: also answered by a second solver; "
+        "vectors: recomputed test values; c.-ex.: exact counterexamples to a printed or weakened form; tested: random "
+        "instances without a violation"
+    )

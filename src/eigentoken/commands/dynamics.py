@@ -15,6 +15,7 @@ from eigentoken.output import say, show_json, table
 
 __all__ = ["add_to"]
 
+STYLE_HELP = "Width and fonts of the figure: page, neurips, icml, ieee, thesis."
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -47,6 +48,8 @@ def simulate(
     certify: Annotated[bool, typer.Option("--certify", help="Certify the equilibrium near the first limit.")] = False,
     figure: Annotated[Path | None, typer.Option(help="Write a figure (.png, .svg, .pdf).")] = None,
     data: Annotated[Path | None, typer.Option(help="Write times, states and observables (.npz).")] = None,
+    animate: Annotated[Path | None, typer.Option(help="Write the moving tokens (.gif, .html); d = 2 or 3.")] = None,
+    style: Annotated[str, typer.Option(help=STYLE_HELP, autocompletion=names.styles)] = "page",
     json: JsonFlag = False,
 ) -> None:
     """Follow tokens: where they go, with a figure and a data file.
@@ -61,7 +64,7 @@ def simulate(
         "method": method, "step": step, "rtol": rtol, "samples": samples, "certify": certify,
     }  # fmt: skip
     try:
-        summary = run_simulation(system, figure=figure, data=data, **options)
+        summary = run_simulation(system, figure=figure, data=data, animation=animate, style=style, **options)
     except OptionError as problem:
         raise ValueError(f"--{problem}") from None
     if json:
@@ -84,7 +87,10 @@ def _limits(summary: SimulationDocument) -> str:
 
 def reproduce(
     recipes: Annotated[
-        list[str] | None, typer.Argument(metavar="RECIPE", help="Names from --list; all of them by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="RECIPE", help="Names from --list; all of them by default.", autocompletion=names.recipes
+        ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the recipes.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="The whole set scaled down, in minutes.")] = False,
@@ -96,6 +102,7 @@ def reproduce(
         list[str] | None, typer.Option("--model", help="Own checkpoints to run on as well (repeat).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    style: Annotated[str, typer.Option(help=STYLE_HELP, autocompletion=names.styles)] = "page",
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -126,8 +133,9 @@ def reproduce(
 
     scale: Scale = "quick" if quick else "paper" if paper else "full"
     done = run_recipes(
-        recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started
-    )
+        recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started,
+        style=style,
+    )  # fmt: skip
     if json:
         show_json(done)
         return

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 
-__all__ = ["conditions", "models", "statement_ids", "systems"]
+__all__ = ["conditions", "formats", "models", "recipes", "schemas", "statement_ids", "styles", "systems"]
 
 
 def _starting(known: Iterable[str], begun: str) -> list[str]:
@@ -39,3 +39,29 @@ def models(incomplete: str) -> list[str]:
     from eigentoken.models.loading.samples import SAMPLES
 
     return _starting((f"sample:{each.name}" for each in SAMPLES), incomplete)
+
+
+def recipes(incomplete: str) -> list[str]:
+    from eigentoken.numerics.experiments.registry import recipes
+
+    return _starting((each.name for each in recipes()), incomplete)
+
+
+def styles(incomplete: str) -> list[str]:
+    from eigentoken.numerics.dynamics.figure_styles import STYLES
+
+    return _starting(STYLES, incomplete)
+
+
+def formats(incomplete: str) -> list[str]:
+    """Formats of a derivation; several are joined by commas, and the last of them is completed."""
+    from eigentoken.output import FORMATS
+
+    chosen, comma, begun = incomplete.rpartition(",")
+    return [f"{chosen}{comma}{each}" for each in _starting(FORMATS, begun) if each not in chosen.split(",")]
+
+
+def schemas(incomplete: str) -> list[str]:
+    from eigentoken.schemas import names
+
+    return _starting(names(), incomplete)

@@ -1,4 +1,4 @@
-"""The site and the state of the machine: ``atlas``, ``doctor``."""
+"""The site, the documents and the state of the machine: ``atlas``, ``schemas``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.output import say, show_json, table
 
 __all__ = ["add_to"]
@@ -16,6 +17,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 
 def add_to(app: typer.Typer) -> None:
     app.command("atlas")(atlas)
+    app.command("schemas")(schemas)
     app.command("doctor")(doctor)
 
 
@@ -36,6 +38,32 @@ def atlas(
         show_json({"schema": "eigentoken/atlas/1", "folder": str(output), "pages": [path.name for path in pages]})
     else:
         say(f"wrote {len(pages)} pages; open {output / 'index.html'}")
+
+
+def schemas(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A document, e.g. check.", autocompletion=names.schemas)
+    ] = None,
+) -> None:
+    """The JSON schemas of what --json prints.
+
+    Without a name the documents are listed; with one its schema is printed (JSON Schema).
+
+    Example: eigentoken schemas verdict
+    """
+    import json as text
+
+    from eigentoken.schemas import names as known
+    from eigentoken.schemas import schema
+    from eigentoken.theory.systems.suggestions import meant
+
+    if name is None:
+        rows = [(each, str(schema(each)["$id"]), str(schema(each).get("title", ""))) for each in known()]
+        table("", ("name", "schema", "printed by"), rows, wrap=("printed by",))
+        return
+    if name not in known():
+        raise ValueError(f"no document is called {name!r}: {meant(name, known())}")
+    print(text.dumps(schema(name), indent=2))
 
 
 def doctor(json: JsonFlag = False) -> None:

@@ -47,6 +47,7 @@ class SimulationFiles(TypedDict):
 
     figure: NotRequired[str]
     data: NotRequired[str]
+    animation: NotRequired[str]
 
 
 @document("eigentoken/simulation/2", "simulate --json")

@@ -28,26 +28,34 @@ def run_simulation(
     *,
     figure: str | Path | None = None,
     data: str | Path | None = None,
+    animation: str | Path | None = None,
+    style: str = "page",
     **options: Unpack[SimulationOptions],
 ) -> SimulationDocument:
-    """Simulate a system (by name) or an instance (file or mapping); write the figure and the data file if named.
+    """Simulate a system (by name) or an instance (file or mapping); write the figure, the data file and the animation if named.
 
     Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.
     """
+    from eigentoken.numerics.dynamics.figure_styles import style_named
     from eigentoken.numerics.dynamics.simulate import simulate
 
+    chosen = style_named(style)
     run = simulate(source, **options)
     summary = run.as_dict()
     files: SimulationFiles = {}
     if figure is not None:
         from eigentoken.numerics.dynamics.drawing import save
 
-        files["figure"] = str(save(run.chart(), figure))
+        files["figure"] = str(save(run.chart(), figure, chosen))
     if data is not None:
         target = Path(data)
         if target.suffix != ".npz":
             raise ValueError(f"the data file of a simulation is a .npz file, got {target.name!r}")
         files["data"] = str(run.save(target))
+    if animation is not None:
+        from eigentoken.figures.animation import animate
+
+        files["animation"] = str(animate(run, animation))
     summary["files"] = files
     return summary
 
@@ -71,16 +79,19 @@ def run_recipes(
     progress: Callable[[str], None] = lambda text: None,
     finished: Callable[[Outcome], None] = lambda outcome: None,
     save_every: float = 5.0,
+    style: str = "page",
 ) -> ReproductionDocument:
     """Run the recipes (all, or those named); figures, data, results and the gallery page go to ``folder``.
 
     ``scale`` is "quick", "full" or "paper"; ``models`` are checkpoints of the user's own to run the recipes of their
     family on as well, and the papers' own models are taken from the Hugging Face cache when they are there (not at the
     scale "quick"); ``finished`` is called with each outcome.  A recipe that was interrupted goes on from what it kept,
-    at most every ``save_every`` seconds.  Returns ``{"schema", "outcomes", "gallery"}``.
+    at most every ``save_every`` seconds.  ``style`` is that of the printed figures (PDF).  Returns ``{"schema", "outcomes", "gallery"}``.
     """
+    from eigentoken.numerics.dynamics.figure_styles import STYLES, style_named
     from eigentoken.numerics.experiments.registry import Context, RecipeOutcome, run_set
 
+    printed = style_named(style)
     if load is None:
         from eigentoken.models import load as load_model
 
@@ -92,8 +103,8 @@ def run_recipes(
             from eigentoken.numerics.dynamics.drawing import save
 
             target.mkdir(parents=True, exist_ok=True)
-            for kind in ("png", "pdf"):
-                save(outcome.chart, target / f"{outcome.recipe.name}.{kind}")
+            for kind, chosen in (("png", STYLES["page"]), ("svg", printed), ("pdf", printed)):
+                save(outcome.chart, target / f"{outcome.recipe.name}.{kind}", chosen)
 
     def on_disk(name: str) -> bool:
         from eigentoken.models.loading.hub import cached

@@ -1,0 +1,106 @@
+"""Tokens that move: a run of ``simulate`` as an animated GIF, or as a page that plays, stops and steps through it."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.files.writing import write_bytes, write_text
+from eigentoken.pages import page
+
+if TYPE_CHECKING:
+    from eigentoken.numerics.dynamics.charts import SpherePaths
+    from eigentoken.numerics.dynamics.simulate import Simulation
+
+__all__ = ["animate"]
+
+FRAMES, MILLISECONDS = 48, 90
+
+PLAYER = """
+const frames = JSON.parse(document.getElementById("frames").textContent), image = document.getElementById("frame");
+const slider = document.getElementById("time"), button = document.getElementById("play"), said = document.getElementById("said");
+let timer = null;
+const show = k => { image.src = frames[k].image; slider.value = k; said.textContent = frames[k].said; };
+const stop = () => { clearInterval(timer); timer = null; button.textContent = "play"; };
+const play = () => { button.textContent = "stop"; if (+slider.value === frames.length - 1) show(0);
+  timer = setInterval(() => { if (+slider.value + 1 < frames.length) show(+slider.value + 1); else stop(); }, MS); };
+button.addEventListener("click", () => timer === null ? play() : stop());
+slider.addEventListener("input", () => { stop(); show(+slider.value); });
+show(0);
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+"""
+
+
+def animate(run: Simulation, path: str | Path) -> Path:
+    """Write the tokens of the first start as ``.gif`` or ``.html``; they have two or three dimensions and a sphere."""
+    from eigentoken.numerics.dynamics.charts import SpherePaths
+
+    target = Path(path)
+    if target.suffix not in (".gif", ".html"):
+        raise ValueError(f"an animation is written as .gif or .html, got {target.name!r}")
+    panel = next((panel for panel in run.chart().panels if isinstance(panel, SpherePaths)), None)
+    if panel is None:
+        d, space = run.states.shape[-1], run.system.space.value
+        raise ValueError(
+            f"an animation shows tokens on a circle or sphere (d = 2 or 3); {run.system.name} has d = {d}, space {space}"
+        )
+    kept = _kept(len(run.times))
+    unit = "layer" if run.system.time.value == "map" else "time"
+    said = [f"{unit} {run.times[k]:.4g}" for k in kept]
+    pictures = [_frame(panel, k, text) for k, text in zip(kept, said, strict=True)]
+    if target.suffix == ".gif":
+        write_bytes(target, _gif(pictures))
+    else:
+        write_text(target, _page(f"{run.system.title}: tokens of the first start", pictures, said))
+    return target
+
+
+def _kept(count: int) -> list[int]:
+    """At most :data:`FRAMES` of the times, the first and the last among them."""
+    if count <= FRAMES:
+        return list(range(count))
+    return sorted({round(k * (count - 1) / (FRAMES - 1)) for k in range(FRAMES)})
+
+
+def _frame(panel: SpherePaths, last: int, said: str) -> bytes:
+    from eigentoken.numerics.dynamics.charts import Chart
+    from eigentoken.numerics.dynamics.drawing import draw
+
+    picture = io.BytesIO()
+    part = replace(panel, paths=panel.paths[: last + 1], title=said)
+    draw(Chart("", (part,), columns=1)).savefig(picture, format="png", dpi=110, metadata={"Software": None})
+    return picture.getvalue()
+
+
+def _gif(pictures: Sequence[bytes]) -> bytes:
+    from PIL import Image
+
+    images: list[Any] = [Image.open(io.BytesIO(each)).convert("P", palette=Image.Palette.ADAPTIVE) for each in pictures]
+    film = io.BytesIO()
+    waits = [MILLISECONDS] * (len(images) - 1) + [1500]
+    images[0].save(film, format="GIF", save_all=True, append_images=images[1:], duration=waits, loop=0)
+    return film.getvalue()
+
+
+def _page(title: str, pictures: Sequence[bytes], said: Sequence[str]) -> str:
+    import json
+
+    frames = [
+        {"image": "data:image/png;base64," + base64.b64encode(each).decode(), "said": text}
+        for each, text in zip(pictures, said, strict=True)
+    ]
+    body = (
+        f'<main><h1>{escape(title)}</h1><figure><img id="frame" alt="{escape(title)}">'
+        '<figcaption><button type="button" id="play">play</button> '
+        f'<label>time <input type="range" id="time" min="0" max="{len(frames) - 1}" value="0"></label> '
+        '<span id="said" aria-live="off"></span></figcaption></figure></main>'
+        f'<script type="application/json" id="frames">{json.dumps(frames)}</script>'
+    )
+    return page(
+        title, body, style="#frame { background: #fff; }", script=PLAYER.replace("MS", str(MILLISECONDS)), mathematics=False
+    )
