@@ -32,7 +32,7 @@ for (const svg of document.querySelectorAll("svg.graph")) {
 // The table of statements: every word that is typed must occur in the row.
 const find = document.getElementById("find");
 if (find) {
-  const rows = [...document.querySelectorAll("#all tr[data-id]")].map(row => [row, row.textContent.toLowerCase()]);
+  const rows = [...document.querySelectorAll("#all tr[data-id]")].map(row => [row, (row.textContent + " " + row.dataset.text).toLowerCase()]);
   const filter = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

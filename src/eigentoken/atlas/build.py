@@ -25,7 +25,7 @@ PAPERS = {
     "Abella-Silvestre-Tabuada": "https://arxiv.org/abs/2412.02682",
     "Pham-et-al": "https://arxiv.org/abs/2512.03058",
 }
-SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "graph.js", "katex-LICENSE.md")
+SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "playground.js", "graph.js", "katex-LICENSE.md")
 
 
 def build(folder: Path) -> list[Path]:
@@ -43,8 +43,10 @@ def build(folder: Path) -> list[Path]:
     words = {each.id: str(status_of(each)) for each in registry}
     pages = {"index.html": ("Atlas of statements", _index(registry, words))}
     pages["errata.html"] = ("Errata", _navigation() + _with_links(to_html_body(of_errata(registry)), registry))
-    for each in registry:
-        pages[page_name(each.id)] = (f"{each.id}: {each.title}", _statement(each, registry, words))
+    order = list(registry)
+    for index, each in enumerate(order):
+        beside = (order[index - 1] if index else None, order[index + 1] if index + 1 < len(order) else None)
+        pages[page_name(each.id)] = (f"{each.title} ({each.id})", _statement(each, registry, words, beside))
     written = []
     for name, (title, body) in pages.items():
         path = folder / name
@@ -61,22 +63,28 @@ def _page(title: str, body: str) -> str:
         '<link rel="stylesheet" href="katex.css"><link rel="stylesheet" href="page.css">'
         '<link rel="stylesheet" href="atlas.css"><link rel="icon" href="data:,">'
         '<script src="katex.js"></script></head>\n<body>\n'
-        f'{body}\n<script src="render.js"></script><script src="sphere.js"></script>'
+        f'{body}\n<script src="render.js"></script><script src="sphere.js"></script><script src="playground.js"></script>'
         '<script src="graph.js"></script>\n</body></html>\n'
     )
 
 
-def _navigation() -> str:
-    return '<nav><a href="index.html">Atlas</a> · <a href="errata.html">Errata</a></nav>'
+def _navigation(before: Statement | None = None, after: Statement | None = None) -> str:
+    """The links at the top of a page; of a statement also to its neighbours in the registry."""
+    links = ['<a href="index.html">Atlas</a>', '<a href="errata.html">Errata</a>']
+    for told, relation, label in ((before, "prev", "previous"), (after, "next", "next")):
+        if told is not None:
+            links.append(f'{label}: <a rel="{relation}" href="{page_name(told.id)}">{escape(told.title)} ({told.id})</a>')
+    return f'<nav aria-label="pages">{" · ".join(links)}</nav>'
 
 
 def _index(registry: Registry, words: dict[str, str]) -> str:
     titles = {each.id: each.title for each in registry}
+    papers = {each.id: each.source.paper for each in registry}
     counts = ", ".join(f"{list(words.values()).count(word)} {word}" for word in sorted(set(words.values())))
     rows = "".join(
-        f'<tr data-id="{escape(each.id)}"><td class="id"><a href="{page_name(each.id)}">{escape(each.id)}</a></td>'
-        f"<td>{escape(str(each.kind))}</td>"
-        f'<td class="{words[each.id]}">{words[each.id]}</td><td>{escape(each.title)}</td>'
+        f'<tr data-id="{escape(each.id)}" data-text="{escape(_text(each), quote=True)}">'
+        f'<td><a href="{page_name(each.id)}">{escape(each.title)}</a></td><td class="id">{escape(each.id)}</td>'
+        f'<td>{escape(str(each.kind))}</td><td class="{words[each.id]}">{words[each.id]}</td>'
         f"<td>{escape(str(each.source))}</td></tr>"
         for each in registry
     )
@@ -85,15 +93,28 @@ def _index(registry: Registry, words: dict[str, str]) -> str:
         "to what uses it; point at a box to see what it rests on and what rests on it, click it for the statement, its "
         "derivation, and a sphere to play with.</p>"
         f"{colours_html()}"
-        f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles)}</div>'
-        '<h2>All statements</h2><p class="no-print"><label>search: <input type="search" id="find" autocomplete="off"></label> '
+        f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles, papers)}</div>'
+        '<h2>All statements</h2><p class="no-print"><label>search in titles, conditions and claims: <input type="search" id="find" autocomplete="off"></label> '
         '<span id="found" aria-live="polite"></span></p>'
-        '<div class="display"><table id="all"><tr><th>id</th><th>kind</th><th>status</th><th>title</th>'
+        '<div class="display"><table id="all"><tr><th>statement</th><th>id</th><th>kind</th><th>status</th>'
         f"<th>source</th></tr>{rows}</table></div>"
     )
 
 
-def _statement(told: Statement, registry: Registry, words: dict[str, str]) -> str:
+def _text(told: Statement) -> str:
+    """Conditions and claims as plain text, for the search."""
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.printing.plain_text import plain_text
+
+    return " ".join(plain_text(f"${LATEX(each)}$") for each in (*told.conditions, *told.claims))
+
+
+def _statement(
+    told: Statement,
+    registry: Registry,
+    words: dict[str, str],
+    beside: tuple[Statement | None, Statement | None],
+) -> str:
     from eigentoken.proofs.typeset.document import of_statement
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.verify import evidence_of
@@ -103,9 +124,9 @@ def _statement(told: Statement, registry: Registry, words: dict[str, str]) -> st
     source = f'<a href="{paper}" rel="noopener">{escape(str(told.source))}</a>' if paper else escape(str(told.source))
     lines = [f'<p>Status: <span class="{words[told.id]}">{words[told.id]}</span>. Source: {source}.</p>']
     if told.depends:
-        lines.append(f"<p>Depends on {_links(told.depends)}.</p>")
+        lines.append(f"<p>Depends on {_links(told.depends, registry)}.</p>")
     if used_by:
-        lines.append(f"<p>Used by {_links(used_by)}.</p>")
+        lines.append(f"<p>Used by {_links(used_by, registry)}.</p>")
     evidence = evidence_of(told)
     if evidence is not None:
         lines.append(
@@ -116,8 +137,15 @@ def _statement(told: Statement, registry: Registry, words: dict[str, str]) -> st
     document = of_statement(told)
     body = to_html_body(document).replace('<pre class="bibtex">', COPY + '<pre class="bibtex">', 1)
     play = playground(told)
-    sphere = "" if play is None else SPHERE.format(data=escape(json.dumps(play), quote=True))
-    return _navigation() + body.replace("</h1>", "</h1>" + "".join(lines) + sphere, 1)
+    head, _, rest = body.partition("</h1>")
+    told_first = f"{_navigation(*beside)}<main>{head}</h1>"
+    if play is None:
+        return f"{told_first}{rest}{''.join(lines)}</main>"
+    sphere = SPHERE.replace("DATA", escape(json.dumps(play), quote=True))
+    return (
+        f'{told_first}<div class="beside"><div class="told">{rest}{"".join(lines)}</div>'
+        f'<aside aria-label="playground">{sphere}</aside></div></main>'
+    )
 
 
 def _with_links(body: str, registry: Registry) -> str:
@@ -130,13 +158,10 @@ def _with_links(body: str, registry: Registry) -> str:
 
 
 COPY = '<p class="no-print"><button type="button" class="copy">copy BibTeX</button></p>'
-SPHERE = (
-    '<figure class="play" data-play="{data}"><canvas width="420" height="420" tabindex="0" '
-    'aria-label="tokens on the sphere; drag a token, or the sphere to turn it"></canvas>'
-    '<figcaption><select class="which" aria-label="example"></select> <button type="button" class="run">run</button> '
-    '<button type="button" class="again">again</button> <span class="said"></span></figcaption></figure>'
-)
+SPHERE = asset("playground.html")
 
 
-def _links(names: Iterable[str]) -> str:
-    return ", ".join(f'<a href="{page_name(name)}">{escape(name)}</a>' for name in names)
+def _links(names: Iterable[str], registry: Registry) -> str:
+    return ", ".join(
+        f'<a href="{page_name(name)}">{escape(registry.get(name).title)} ({escape(name)})</a>' for name in names
+    )

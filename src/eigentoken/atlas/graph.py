@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
-COLUMN, ROW, WIDTH, HEIGHT = 118, 30, 78, 22
+COLUMN, ROW, WIDTH, HEIGHT, HEADING = 250, 46, 206, 36, 34
+LETTERS = 33
 ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
     'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'
@@ -56,26 +57,50 @@ def layout(graph: nx.DiGraph) -> dict[str, tuple[int, int]]:
     return places
 
 
-def graph_svg(graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """The graph with links to ``ID.html``; ``words`` are the statuses, shown by colour and in the tooltip."""
-    places = layout(graph)
+def graph_svg(
+    graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, str], papers: Mapping[str, str]
+) -> str:
+    """The graph with links to ``ID.html``, one block a paper; ``words`` are the statuses, shown by colour and tooltip."""
+    places, headings, rows = clustered(graph, papers)
     columns = 1 + max((column for column, _ in places.values()), default=0)
-    rows = 1 + max((row for _, row in places.values()), default=0)
-    parts = []
+    parts = [f'<text class="paper" x="8" y="{_top(row) - 10}">{escape(paper)}</text>' for paper, row in headings]
     for name in graph:
         for other in graph.successors(name):
             parts.append(_edge(places[other], places[name], f'data-from="{escape(other)}" data-to="{escape(name)}"'))
     for name, place in places.items():
         x, y = _corner(place)
-        label = f"{name}: {titles[name]} ({words[name]})"
+        title = titles[name]
+        short = title if len(title) <= LETTERS else f"{title[: LETTERS - 1].rstrip()}…"
         parts.append(
             f'<a href="{page_name(name)}" class="node {escape(words[name])}" data-id="{escape(name)}">'
-            f"<title>{escape(label)}</title>"
+            f"<title>{escape(f'{title} ({name}, {words[name]})')}</title>"
             f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4"/>'
-            f'<text x="{x + WIDTH / 2}" y="{y + 15}" text-anchor="middle">{escape(name)}</text></a>'
+            f'<text x="{x + 6}" y="{y + 14}">{escape(name)}</text>'
+            f'<text class="title" x="{x + 6}" y="{y + 29}">{escape(short)}</text></a>'
         )
     size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}"'
-    return f'<svg class="graph" {size} role="img" aria-label="which statement depends on which">{ARROW}{"".join(parts)}</svg>'
+    return f'<svg class="graph" {size} role="group" aria-label="which statement depends on which">{ARROW}{"".join(parts)}</svg>'
+
+
+def clustered(
+    graph: nx.DiGraph, papers: Mapping[str, str]
+) -> tuple[dict[str, tuple[int, float]], list[tuple[str, float]], float]:
+    """(column, row) of each node, the row of each paper's heading, and the number of rows: papers one under the other.
+
+    Inside a block the columns are the depths among the statements of that paper; a long column goes on in the next free
+    place of the columns to its right where these end above it.
+    """
+    places: dict[str, tuple[int, float]] = {}
+    headings: list[tuple[str, float]] = []
+    top = 0.0
+    for paper in dict.fromkeys(papers[name] for name in graph):
+        block = graph.subgraph([name for name in graph if papers[name] == paper])
+        headings.append((paper, top))
+        inside = layout(block)
+        for name, (column, row) in inside.items():
+            places[name] = (column, top + row + HEADING / ROW)
+        top += 1 + max(row for _, row in inside.values()) + HEADING / ROW + 0.4
+    return places, headings, top
 
 
 def page_name(name: str) -> str:
@@ -83,11 +108,15 @@ def page_name(name: str) -> str:
     return name.replace("'", "-prime") + ".html"
 
 
-def _corner(place: tuple[int, int]) -> tuple[float, float]:
-    return place[0] * COLUMN + 8, place[1] * ROW + 10
+def _corner(place: tuple[int, float]) -> tuple[float, float]:
+    return place[0] * COLUMN + 8, round(place[1] * ROW + 10, 1)
 
 
-def _edge(start: tuple[int, int], end: tuple[int, int], names: str) -> str:
+def _top(row: float) -> float:
+    return round(row * ROW + 10 + HEADING, 1)
+
+
+def _edge(start: tuple[int, float], end: tuple[int, float], names: str) -> str:
     (x1, y1), (x2, y2) = _corner(start), _corner(end)
     x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT / 2, y2 + HEIGHT / 2
     bend = (x2 - x1) / 2

@@ -24,10 +24,23 @@ def playground(statement: Any) -> list[dict[str, Any]] | None:
     for name in statement.systems:
         listed = SYSTEMS.get(name)
         if listed is not None and listed.space is not Space.EUCLIDEAN:
-            found = [{"name": f"random tokens, {listed.title}", **_default(listed)}]
-            found += [each for each in map(_counterexample, _examples(statement)) if each is not None]
+            found = [each for each in map(_counterexample, _examples(statement)) if each is not None]
+            found.append({"name": f"random tokens, {listed.title}", **_default(listed)})
+            found[0]["quantity"] = _quantity(statement)
             return found
     return None
+
+
+def _quantity(statement: Statement) -> str:
+    """What is plotted first: the height where the statement asks for a hemisphere, the potential where one decreases."""
+    from eigentoken.theory.language.claims import Decreases
+    from eigentoken.theory.language.conditions import InHemisphere
+
+    if any(isinstance(each, InHemisphere) for each in statement.conditions):
+        return "smallest height over v1"
+    if any(isinstance(each, Decreases) for each in statement.claims):
+        return "potential -1/2 mean F mean"
+    return "diameter"
 
 
 def _examples(statement: Statement) -> list[Any]:
@@ -87,6 +100,7 @@ def numeric_instance(document: Any) -> dict[str, Any] | None:
         "alpha": float(instance.parameters["alpha"]) if "alpha" in instance.parameters else 0.25,
         "tokens": [[float(value) for value in token] + [0.0] * (3 - d) for token in instance.tokens],
         "n": len(instance.tokens),
+        "d": d,
     }
 
 
