@@ -19,7 +19,7 @@ export HYPOTHESIS_PROFILE ?= ci
 # The workers meet the same expressions for minutes: sympy keeps more than its thousand.
 export SYMPY_CACHE_SIZE ?= 20000
 
-.PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs install install-test clean
+.PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs site install install-test clean
 
 install: $(STAMP)
 install-test: $(TEST_STAMP)
@@ -96,6 +96,11 @@ book: $(STAMP)
 
 docs: $(TEST_STAMP)
 	$(BIN)/python tools/docs.py
+
+# Documentation, API and atlas as a site in out/site (mkdocs-material, mkdocstrings).
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[site]"
+	$(BIN)/python tools/site.py
 
 clean:
 	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache

@@ -23,6 +23,7 @@ from eigentoken.numerics.dynamics.sphere_drawing import draw_paths
 
 __all__ = ["Drawing", "draw", "save"]
 
+
 class Drawing(Figure):
     """A figure that shows itself in a notebook, whatever backend is chosen, and is listed by no pyplot."""
 
@@ -55,7 +56,9 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
                 _histogram(axes, panel, width)
             axes.set_title(_wrapped(panel.title, round(12 * width)))
         if shared:
-            handles, labels = next(a.get_legend_handles_labels() for a in figure.axes if a.get_legend_handles_labels()[0])
+            handles, labels = next(
+                a.get_legend_handles_labels() for a in figure.axes if a.get_legend_handles_labels()[0]
+            )
             fitting = [c for c in range(1, len(labels) + 1) if c == 1 or _legend_width(labels, c) <= width * columns]
             figure.legend(handles, labels, loc="outside lower center", ncol=max(fitting), frameon=False)
         figure.draw_without_rendering()  # a first layout: it can change which ticks there are, and so the room they need

@@ -137,7 +137,14 @@ def progress(what: str, total: int | None = None) -> Any:
         if settings.quiet or not sys.stderr.isatty():
             yield lambda *_args, **_options: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         passed, left = TimeElapsedColumn(), TimeRemainingColumn()
         columns = (

@@ -8,21 +8,34 @@ from importlib.resources import files
 
 __all__ = ["asset", "page"]
 
-RENDER = """
-document.addEventListener("DOMContentLoaded", () => renderMathInElement(document.body, {
-  delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
-  throwOnError: false, errorColor: "#d55e00" }));
+#: What is wider than its place scrolls, and can be reached by keyboard.
+REACHABLE = """
+function reachable(root) {
+  for (const node of [root, ...root.querySelectorAll(".display, .scroll, p, ul, ol, pre, figcaption")]) {
+    if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX === "auto") node.tabIndex = 0;
+  }
+}
 """
+RENDER = (
+    REACHABLE
+    + """
+document.addEventListener("DOMContentLoaded", () => { renderMathInElement(document.body, {
+  delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
+  throwOnError: false, errorColor: "#b34700" }); reachable(document.body); });
+"""
+)
 
 
 #: The same for a long page: what is in sight (or printed) is rendered, the rest when the reader comes near it.
-RENDER_NEAR = """
+RENDER_NEAR = (
+    REACHABLE
+    + """
 document.addEventListener("DOMContentLoaded", () => {
   const spots = [...document.querySelectorAll("p, li, tr, h1, h2, h3, dt, dd, figcaption")]
     .filter(node => node.textContent.includes("\\\\(") || node.textContent.includes("\\\\["));
-  const render = node => renderMathInElement(node, {
+  const render = node => { renderMathInElement(node, {
     delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
-    throwOnError: false, errorColor: "#d55e00" });
+    throwOnError: false, errorColor: "#b34700" }); reachable(node); };
   const near = new IntersectionObserver(seen => seen.forEach(each => {
     if (each.isIntersecting) { near.unobserve(each.target); render(each.target); }
   }), { rootMargin: "600px" });
@@ -32,6 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
   window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(render); });
 });
 """
+)
 
 
 @lru_cache

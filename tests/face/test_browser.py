@@ -133,12 +133,12 @@ def test_the_sphere_moves_and_a_token_can_be_dragged(browser: Any, atlas: Path) 
     moved = state()
     assert moved != first
     assert all(math.isclose(sum(v * v for v in token), 1, rel_tol=1e-9) for token in moved)
-    box = visit.page.locator("figure.play canvas").bounding_box()
+    box = visit.page.locator("figure.play .ball").bounding_box()
     before = state()
     place = visit.page.evaluate(
         """() => { const t = JSON.parse(document.querySelector('figure.play').dataset.state)[0];
         const [a, b] = [0.6, 0.35], x = Math.cos(a) * t[0] - Math.sin(a) * t[1], y = Math.sin(a) * t[0] + Math.cos(a) * t[1];
-        return [210 + 165 * x, 210 - 165 * (Math.cos(b) * t[2] - Math.sin(b) * y)]; }"""
+        return [210 + 150 * x, 210 - 150 * (Math.cos(b) * t[2] - Math.sin(b) * y)]; }"""
     )
     visit.page.mouse.move(box["x"] + place[0], box["y"] + place[1])
     visit.page.mouse.down()

@@ -101,7 +101,8 @@ document.querySelectorAll("figure.play").forEach(figure => {
     const low = Math.min(...shown), high = Math.max(...shown), span = high - low || 1;
     const at = (value, i) => [62 + 350 * (history.length > 1 ? i / (history.length - 1) : 0), 108 - 94 * (value - low) / span];
     ink.strokeStyle = colour("--line") || "#ccc"; ink.lineWidth = 1; ink.strokeRect(62, 14, 350, 94);
-    ink.textAlign = "right"; ink.fillText(high.toPrecision(4), 58, 20); ink.fillText(low.toPrecision(4), 58, 110); ink.textAlign = "left";
+    ink.textAlign = "right"; const digits = high.toPrecision(4) === low.toPrecision(4) ? 8 : 4;
+    ink.fillText(high.toPrecision(digits), 58, 20); ink.fillText(low.toPrecision(digits), 58, 110); ink.textAlign = "left";
     ink.strokeStyle = colour("--accent") || "#0b5cad"; ink.lineWidth = 1.8; ink.beginPath();
     history.forEach((value, i) => { const [px, py] = at(value, i); i ? ink.lineTo(px, py) : ink.moveTo(px, py); });
     ink.stroke(); figure.dataset.quantity = history[history.length - 1];

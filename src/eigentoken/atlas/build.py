@@ -13,7 +13,7 @@ from eigentoken.files.writing import write_text
 from eigentoken.pages import RENDER, asset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from eigentoken.theory.statements.registry import Registry
     from eigentoken.theory.statements.statement import Statement
@@ -25,11 +25,22 @@ PAPERS = {
     "Abella-Silvestre-Tabuada": "https://arxiv.org/abs/2412.02682",
     "Pham-et-al": "https://arxiv.org/abs/2512.03058",
 }
-SHARED = ("katex.js", "katex.css", "page.css", "atlas.css", "sphere.js", "playground.js", "graph.js", "katex-LICENSE.md")
+SHARED = (
+    "katex.js",
+    "katex.css",
+    "page.css",
+    "atlas.css",
+    "sphere.js",
+    "playground.js",
+    "graph.js",
+    "katex-LICENSE.md",
+)
 
 
-def build(folder: Path) -> list[Path]:
-    """Write the whole site into ``folder`` (made if needed); returns the pages."""
+def build(folder: Path, ids: Collection[str] = ()) -> list[Path]:
+    """Write the site into ``folder`` (made if needed): the index, the errata, a page for each statement (or those named).
+
+    Returns the pages."""
     from eigentoken.proofs.typeset.book import of_errata
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.verify import status_of
@@ -42,9 +53,15 @@ def build(folder: Path) -> list[Path]:
     write_text(folder / "render.js", RENDER)
     words = {each.id: str(status_of(each)) for each in registry}
     pages = {"index.html": ("Atlas of statements", _index(registry, words))}
-    pages["errata.html"] = ("Errata", _navigation() + _with_links(to_html_body(of_errata(registry)), registry))
+    pages["errata.html"] = (
+        "Errata",
+        f"{_navigation()}<main>{_with_links(to_html_body(of_errata(registry)), registry)}</main>",
+    )
+    wanted = {registry.get(name).id for name in ids}
     order = list(registry)
     for index, each in enumerate(order):
+        if wanted and each.id not in wanted:
+            continue
         beside = (order[index - 1] if index else None, order[index + 1] if index + 1 < len(order) else None)
         pages[page_name(each.id)] = (f"{each.title} ({each.id})", _statement(each, registry, words, beside))
     written = []
@@ -73,7 +90,9 @@ def _navigation(before: Statement | None = None, after: Statement | None = None)
     links = ['<a href="index.html">Atlas</a>', '<a href="errata.html">Errata</a>']
     for told, relation, label in ((before, "prev", "previous"), (after, "next", "next")):
         if told is not None:
-            links.append(f'{label}: <a rel="{relation}" href="{page_name(told.id)}">{escape(told.title)} ({told.id})</a>')
+            links.append(
+                f'{label}: <a rel="{relation}" href="{page_name(told.id)}">{escape(told.title)} ({told.id})</a>'
+            )
     return f'<nav aria-label="pages">{" · ".join(links)}</nav>'
 
 
@@ -89,7 +108,7 @@ def _index(registry: Registry, words: dict[str, str]) -> str:
         for each in registry
     )
     return (
-        f"{_navigation()}<h1>Atlas of statements</h1><p>{len(words)} statements: {counts}. An arrow goes from what is used "
+        f"{_navigation()}<main><h1>Atlas of statements</h1><p>{len(words)} statements: {counts}. An arrow goes from what is used "
         "to what uses it; point at a box to see what it rests on and what rests on it, click it for the statement, its "
         "derivation, and a sphere to play with.</p>"
         f"{colours_html()}"
@@ -97,7 +116,7 @@ def _index(registry: Registry, words: dict[str, str]) -> str:
         '<h2>All statements</h2><p class="no-print"><label>search in titles, conditions and claims: <input type="search" id="find" autocomplete="off"></label> '
         '<span id="found" aria-live="polite"></span></p>'
         '<div class="display"><table id="all"><tr><th>statement</th><th>id</th><th>kind</th><th>status</th>'
-        f"<th>source</th></tr>{rows}</table></div>"
+        f"<th>source</th></tr>{rows}</table></div></main>"
     )
 
 

@@ -57,9 +57,7 @@ def layout(graph: nx.DiGraph) -> dict[str, tuple[int, int]]:
     return places
 
 
-def graph_svg(
-    graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, str], papers: Mapping[str, str]
-) -> str:
+def graph_svg(graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, str], papers: Mapping[str, str]) -> str:
     """The graph with links to ``ID.html``, one block a paper; ``words`` are the statuses, shown by colour and tooltip."""
     places, headings, rows = clustered(graph, papers)
     columns = 1 + max((column for column, _ in places.values()), default=0)

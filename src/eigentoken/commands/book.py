@@ -182,9 +182,7 @@ def derive(
     ] = None,
     form: Annotated[
         str,
-        typer.Option(
-            "--format", help="tex, md, html, pdf, or several with commas.", autocompletion=names.formats
-        ),
+        typer.Option("--format", help="tex, md, html, pdf, or several with commas.", autocompletion=names.formats),
     ] = "tex",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")

@@ -22,6 +22,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def atlas(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Only the pages of these.", autocompletion=names.statement_ids),
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the site.")] = Path("out/atlas"),
     json: JsonFlag = False,
 ) -> None:
@@ -33,7 +37,7 @@ def atlas(
     """
     from eigentoken.atlas import build
 
-    pages = build(output)
+    pages = build(output, ids or ())
     if json:
         show_json({"schema": "eigentoken/atlas/1", "folder": str(output), "pages": [path.name for path in pages]})
     else:

@@ -102,5 +102,9 @@ def _page(title: str, pictures: Sequence[bytes], said: Sequence[str]) -> str:
         f'<script type="application/json" id="frames">{json.dumps(frames)}</script>'
     )
     return page(
-        title, body, style="#frame { background: #fff; }", script=PLAYER.replace("MS", str(MILLISECONDS)), mathematics=False
+        title,
+        body,
+        style="#frame { background: #fff; }",
+        script=PLAYER.replace("MS", str(MILLISECONDS)),
+        mathematics=False,
     )

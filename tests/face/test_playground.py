@@ -1,0 +1,161 @@
+"""The playground of the atlas in a real Chromium: each control does what it says, and the address carries the state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.face.test_browser import Visit, browser, chromium
+
+__all__ = ["browser", "chromium"]
+pytestmark = pytest.mark.needs_browser
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from eigentoken.atlas import build
+
+    folder = tmp_path_factory.mktemp("pages")
+    written = build(folder, ["PM-L4", "PM-L15"])
+    assert [path.name for path in written] == ["index.html", "errata.html", "PM-L4.html", "PM-L15.html"]
+    return folder
+
+
+class Playground(Visit):
+    """The figure of a page, with its controls by their class."""
+
+    def part(self, name: str) -> Any:
+        return self.page.locator(f"figure.play .{name}")
+
+    def data(self, name: str) -> Any:
+        return json.loads(self.page.locator("figure.play").get_attribute(f"data-{name}"))
+
+    def tokens(self) -> np.ndarray:
+        return np.array(self.data("state"), dtype=float)
+
+    def set(self, name: str, value: str) -> None:
+        self.part(name).evaluate(
+            "(node, value) => { node.value = value; node.dispatchEvent(new Event('input')); "
+            "node.dispatchEvent(new Event('change')); }",
+            value,
+        )
+
+
+def diameter(x: np.ndarray) -> float:
+    return float(np.linalg.norm(x[:, None] - x[None], axis=-1).max())
+
+
+def test_a_counterexample_comes_first_and_a_nudge_of_it_dies_out(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L15.html")
+    assert play.part("which").locator("option").first.inner_text().startswith("counterexample")
+    assert play.tokens()[:, 2].tolist() == [0.0, 0.0]  # on a circle
+    assert diameter(play.tokens()) == pytest.approx(2, abs=1e-15)
+    play.part("nudge").click()
+    nudged = play.tokens()
+    assert 1.5 < diameter(nudged) < 2
+    for _ in range(60):
+        play.part("step").click()
+    assert diameter(play.tokens()) == pytest.approx(2, abs=1e-6)  # the split that the paper calls unstable holds
+    play.part("reset").click()
+    assert play.tokens().tolist() == [[1, 0, 0], [-1, 0, 0]]
+    play.check()
+
+
+def test_controls_change_the_system_and_the_start(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html")
+    assert play.tokens().shape == (8, 3)
+    play.set("tokens", "5")
+    assert play.tokens().shape == (5, 3)
+    play.set("dimension", "2")
+    assert np.abs(play.tokens()[:, 2]).max() == 0
+    assert play.data("directions") == 2
+    play.part("step").click()
+    assert np.abs(play.tokens()[:, 2]).max() == 0
+    play.set("dimension", "3")
+    assert play.data("directions") == 3
+    before = play.tokens()
+    play.set("alpha", "0.01")
+    play.part("step").click()
+    short = np.abs(play.tokens() - before).max()
+    play.part("reset").click()
+    play.set("alpha", "2")
+    play.part("step").click()
+    assert short < np.abs(play.tokens() - before).max()
+    play.check()
+
+
+def test_eigenvalues_and_pasted_matrices_are_used_and_wrong_ones_are_refused(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html")
+    play.part("eigenvalue").first.evaluate("node => { node.value = 2; node.dispatchEvent(new Event('input')); }")
+    pasted = [[float(v) for v in row.split()] for row in play.part("values").input_value().splitlines()]
+    assert np.linalg.eigvalsh(pasted)[-1] == pytest.approx(2, abs=1e-6)
+    play.page.locator("figure.play summary").click()
+    play.part("values").fill("0 1 0\n-1 0 0\n0 0 1")
+    play.part("use").click()
+    assert play.data("directions") == 0  # not symmetric: no directions are drawn
+    assert play.part("eigenvalues").is_hidden()
+    play.part("values").fill("0 1\n-1 0")
+    play.part("use").click()
+    assert play.part("wrong").inner_text() == "expected 3 rows of 3 numbers, got 2 rows of 2, 2"
+    play.check()
+
+
+def test_the_address_carries_the_state_and_a_broken_one_is_ignored(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html")
+    play.set("alpha", "0.5")
+    play.part("step").click()
+    play.part("link").click()
+    address, state = play.page.evaluate("location.href"), play.tokens()
+    other = Playground(browser, pages / "PM-L4.html")
+    other.page.goto("about:blank")
+    other.page.goto(address)
+    assert np.abs(other.tokens() - state).max() < 1e-15
+    assert other.part("alpha-said").inner_text(timeout=1000) == "0.500"
+    other.page.goto("about:blank")
+    other.page.goto(address[: len(address) // 2])
+    assert other.tokens().shape == (8, 3)
+    other.check()
+
+
+def test_the_plot_shows_the_chosen_quantity(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html")
+    play.set("quantity", "smallest inner product")
+    x = play.tokens()
+    assert play.data("quantity") == pytest.approx(float((x @ x.T).min()), abs=1e-12)
+    play.set("quantity", "diameter")
+    assert play.data("quantity") == pytest.approx(diameter(x), abs=1e-12)
+
+
+def test_who_wants_less_motion_gets_steps_on_request(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html", reduced_motion="reduce")
+    play.part("run").click()
+    assert play.data("layers") == 20
+    play.page.wait_for_timeout(300)
+    assert play.data("layers") == 20
+    assert play.part("run").inner_text() == "run"
+
+
+def test_eigenvectors_of_the_script_are_those_of_numpy(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L4.html")
+    for seed in range(20):
+        a = np.random.default_rng(seed).normal(size=(3, 3))
+        a = a + a.T
+        found = play.page.evaluate("m => Sphere.eigen(m)", a.tolist())
+        values = np.array([each["value"] for each in found])
+        vectors = np.array([each["vector"] for each in found]).T
+        assert values == pytest.approx(np.linalg.eigvalsh(a)[::-1], abs=1e-12)
+        assert np.abs(a @ vectors - vectors * values).max() < 1e-12
+
+
+@pytest.mark.parametrize("name", ["index.html", "errata.html", "PM-L4.html", "PM-L15.html"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_no_violation_of_accessibility(browser: Any, pages: Path, name: str, colours: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
+    visit = Visit(browser, pages / name, color_scheme=colours)
+    visit.page.wait_for_timeout(300)
+    found = axe.Axe().run(visit.page).response["violations"]
+    assert [(each["id"], [node["html"][:90] for node in each["nodes"][:2]]) for each in found] == []

@@ -1,0 +1,109 @@
+"""The site: every link between its pages resolves, nothing is fetched from elsewhere, and the search finds."""
+
+from __future__ import annotations
+
+import http.server
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from eigentoken.version import __version__
+from tests.face.test_browser import browser, chromium
+
+__all__ = ["browser", "chromium"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("eigentoken_tools_site", ROOT / "tools" / "site.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_links_between_files_become_links_between_pages() -> None:
+    staged = tool().staged_text
+    pages = {"tour.md", "tables/statements.md"}
+    assert staged("[a](docs/tour.md#x)", "README.md", pages) == "[a](tour.md#x)"
+    assert staged("[a](../README.md)", "tour.md", pages) == "[a](index.md)"
+    assert staged("[a](../tour.md)", "tables/statements.md", pages) == "[a](../tour.md)"
+    assert staged("[a](../examples/a.py)", "tour.md", pages).endswith("/blob/main/examples/a.py)")
+    assert staged("[a](https://x.y/z)", "tour.md", pages) == "[a](https://x.y/z)"
+    assert staged("```console norun\n$ x", "tour.md", pages) == "```console\n$ x"
+
+
+def test_the_page_of_the_api_has_public_names_only_and_every_command() -> None:
+    import eigentoken as et
+
+    shown = re.findall(r"^::: eigentoken\.([\w.]+)\.(\w+)$", (ROOT / "docs" / "site" / "api.md").read_text(), re.M)
+    assert all(et._HOMES[name] == home for home, name in shown)
+    commands = {
+        "load",
+        "check",
+        "certify",
+        "classify",
+        "spectrum",
+        "equilibria",
+        "derive",
+        "verify",
+        "simulate",
+        "refute",
+    }
+    assert commands | {"recheck", "steer", "reproduce", "statements", "statement"} <= {name for _, name in shown}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Strict: a link to a page that is not there is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    subprocess.run([sys.executable, ROOT / "tools" / "site.py", "--no-atlas", "-o", folder], check=True, timeout=600)
+    return folder
+
+
+@pytest.fixture
+def served(site: Path) -> Iterator[str]:
+    """The site on loopback."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.needs_browser
+def test_the_site_is_searched_and_fetches_nothing_from_elsewhere(browser: Any, site: Path, served: str) -> None:
+    assert json.loads((site / "versions.json").read_text()) == [
+        {"version": __version__, "title": __version__, "aliases": []}
+    ]
+    page = browser.new_page()
+    fetched: list[str] = []
+    problems: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(f"{served}/index.html")
+    page.wait_for_url(f"**/{__version__}/index.html")
+    page.get_by_role("textbox", name="Search").fill("hemisphere")
+    found = page.locator(".md-search-result__item")
+    found.first.wait_for(timeout=60_000)
+    assert found.count() > 1
+    page.goto(f"{served}/{__version__}/api.html")
+    assert page.locator("h3", has_text="certify").count() == 1
+    assert [url for url in fetched if not url.startswith((served, "data:", "blob:"))] == []
+    assert problems == []

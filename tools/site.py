@@ -1,0 +1,145 @@
+"""The site: documentation, API, atlas and evidence as static pages that fetch nothing from elsewhere.
+
+python tools/site.py [-o out/site] [--no-atlas]     ``make site``
+
+Pages are staged in build/site (README as the front page, links between files made links between pages) and built with
+mkdocs-material and mkdocstrings; the atlas stands inside.  The folder of a version is out/site/VERSION, and versions.json
+beside it lists all that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from eigentoken.version import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+STAGE = ROOT / "build" / "site"
+FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+ATLAS = """# Atlas
+
+All statements with their derivations, counterexamples, the graph of what rests on what, and a sphere to play with:
+[open the atlas](atlas/index.html).
+"""
+
+
+def repository() -> str:
+    """The address of the project, from pyproject.toml: links to files that are no pages lead there."""
+    found = re.search(r'^Homepage = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    assert found is not None
+    return found[1]
+
+
+def staged_text(text: str, name: str, pages: set[str]) -> str:
+    """The text of a file of the repository as a page: links to other files become links to pages, or to the repository.
+
+    >>> staged_text("[a](docs/tour.md#x) [b](examples/a.py) ![c](docs/images/r.png)", "README.md", {"tour.md"})[:14]
+    '[a](tour.md#x)'
+    """
+    folder = Path("docs") if name not in FRONT else Path()
+
+    def replaced(match: re.Match[str]) -> str:
+        target, _, anchor = match[2].partition("#")
+        if not target or "://" in target:
+            return match[0]
+        place = str(_joined(folder / Path(name).parent if folder.parts else Path(), target))
+        inside = place.removeprefix("docs/")
+        anchor = f"#{anchor}" if anchor else ""
+        if inside == "README.md":
+            return f"{match[1]}{_up(name)}index.md{anchor})"
+        if inside in pages or inside.startswith(("images/", "tables/")):
+            return f"{match[1]}{_up(name)}{inside}{anchor})"
+        return f"{match[1]}{repository()}/blob/main/{place}{anchor})"
+
+    return re.sub(r"(\]\()([^)\s]+)\)", replaced, _fences(text))
+
+
+def _fences(text: str) -> str:
+    """``console norun`` and the like are words for the tests: the highlighter gets the language alone."""
+    return re.sub(r"^(```\w+)[ \t][^\n]*$", r"\1", text, flags=re.M)
+
+
+def _joined(folder: Path, target: str) -> Path:
+    parts: list[str] = []
+    for part in (folder / target).parts:
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in (".", ".."):
+            parts.append(part)
+    return Path(*parts)
+
+
+def _up(name: str) -> str:
+    return "../" * (len(Path(name).parts) - 1)
+
+
+def stage(folder: Path = STAGE) -> Path:
+    """Write all pages into ``folder``; returns the configuration to build them with."""
+    shutil.rmtree(folder, ignore_errors=True)
+    docs = ROOT / "docs"
+    sources = {str(path.relative_to(docs)): path for path in [*docs.glob("*.md"), *docs.glob("tables/*.md")]}
+    sources |= {name: ROOT / name for name in FRONT} | {"api.md": docs / "site" / "api.md"}
+    pages = set(sources) | {"atlas.md"}
+    for name, path in sources.items():
+        target = folder / "pages" / ("index.md" if name == "README.md" else name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(staged_text(path.read_text(encoding="utf-8"), name, pages), encoding="utf-8")
+    (folder / "pages" / "atlas.md").write_text(ATLAS, encoding="utf-8")
+    shutil.copytree(docs / "images", folder / "pages" / "images")
+    configuration = (docs / "site" / "mkdocs.yml").read_text(encoding="utf-8").replace("SOURCE", str(ROOT / "src"))
+    made = folder / "mkdocs.yml"
+    made.write_text(f"docs_dir: pages\n{configuration}", encoding="utf-8")
+    return made
+
+
+def build(output: Path, *, atlas: bool) -> Path:
+    """Build the site of this version into ``output/VERSION``; returns its front page."""
+    target = output / __version__
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--strict",
+        "-f",
+        str(stage()),
+        "-d",
+        str(target.resolve()),
+    ]
+    subprocess.run(command, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    if atlas:
+        from eigentoken.atlas import build as build_atlas
+
+        build_atlas(target / "atlas")
+    versions = sorted((path.name for path in output.iterdir() if (path / "index.html").exists()), reverse=True)
+    listed = [{"version": name, "title": name, "aliases": []} for name in versions]
+    (output / "versions.json").write_text(json.dumps(listed), encoding="utf-8")
+    (output / "index.html").write_text(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>eigentoken</title>'
+        f'<meta http-equiv="refresh" content="0; url={__version__}/index.html"></head>'
+        f'<body><a href="{__version__}/index.html">eigentoken {__version__}</a></body></html>\n',
+        encoding="utf-8",
+    )
+    return target / "index.html"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "out" / "site")
+    parser.add_argument("--no-atlas", action="store_true", help="leave the atlas out, which takes minutes")
+    chosen = parser.parse_args()
+    chosen.output.mkdir(parents=True, exist_ok=True)
+    build(chosen.output, atlas=not chosen.no_atlas)
+    print(f"wrote {chosen.output}; look at it with: python -m http.server --bind 127.0.0.1 -d {chosen.output}")
+
+
+if __name__ == "__main__":
+    main()
