@@ -114,7 +114,7 @@ def test_the_address_carries_the_state_and_a_broken_one_is_ignored(browser: Any,
     other.page.goto("about:blank")
     other.page.goto(address)
     assert np.abs(other.tokens() - state).max() < 1e-15
-    assert other.part("alpha-said").inner_text(timeout=1000) == "0.500"
+    assert other.part("alpha-said").text_content() == "0.500"
     other.page.goto("about:blank")
     other.page.goto(address[: len(address) // 2])
     assert other.tokens().shape == (8, 3)

@@ -113,7 +113,8 @@ def _index(registry: Registry, words: dict[str, str]) -> str:
         "derivation, and a sphere to play with.</p>"
         f"{colours_html()}"
         f'<div class="scroll" tabindex="0">{graph_svg(registry.graph(), words, titles, papers)}</div>'
-        '<h2>All statements</h2><p class="no-print"><label>search in titles, conditions and claims: <input type="search" id="find" autocomplete="off"></label> '
+        '<h2>All statements</h2><p class="no-print"><label>search in titles, conditions and claims: '
+        '<input type="search" id="find" autocomplete="off"></label> '
         '<span id="found" aria-live="polite"></span></p>'
         '<div class="display"><table id="all"><tr><th>statement</th><th>id</th><th>kind</th><th>status</th>'
         f"<th>source</th></tr>{rows}</table></div></main>"

@@ -86,7 +86,9 @@ def run_recipes(
     ``scale`` is "quick", "full" or "paper"; ``models`` are checkpoints of the user's own to run the recipes of their
     family on as well, and the papers' own models are taken from the Hugging Face cache when they are there (not at the
     scale "quick"); ``finished`` is called with each outcome.  A recipe that was interrupted goes on from what it kept,
-    at most every ``save_every`` seconds.  ``style`` is that of the printed figures (PDF).  Returns ``{"schema", "outcomes", "gallery"}``.
+    at most every ``save_every`` seconds.  ``style`` is that of the printed figures (PDF, SVG).
+
+    Returns ``{"schema", "outcomes", "gallery"}``.
     """
     from eigentoken.numerics.dynamics.figure_styles import STYLES, style_named
     from eigentoken.numerics.experiments.registry import Context, RecipeOutcome, run_set
