@@ -7,14 +7,13 @@ Every style writes fonts that can be searched and edited: TrueType in PDF (type 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from eigentoken.theory.systems.suggestions import meant
 
 __all__ = ["STYLES", "FigureStyle", "style_named"]
 
 #: What all styles share.
-COMMON: dict[str, Any] = {
+COMMON: dict[str, object] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -28,9 +27,9 @@ COMMON: dict[str, Any] = {
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
 }
-SANS = {"font.family": "DejaVu Sans", "mathtext.fontset": "cm"}
+SANS: dict[str, object] = {"font.family": "DejaVu Sans", "mathtext.fontset": "cm"}
 #: The family is shipped with matplotlib, so that a figure is the same on every machine.
-SERIF = {"font.family": "STIXGeneral", "mathtext.fontset": "stix"}
+SERIF: dict[str, object] = {"font.family": "STIXGeneral", "mathtext.fontset": "stix"}
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ class FigureStyle:
     title: bool = True
     "Papers put the title in the caption."
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The settings of matplotlib that are this style."""
-        sizes = {
+        sizes: dict[str, object] = {
             "font.size": self.points,
             "axes.titlesize": self.points + 0.5,
             "axes.labelsize": self.points,

@@ -39,7 +39,9 @@ def list_statements(
     ] = "",
     json: JsonFlag = False,
 ) -> None:
-    """The registry: id, kind, source, title, status, depends; or what of it answers a question.
+    """The registry, or what of it answers a question.
+
+    Id, kind, source, title, status and what each depends on.
 
     Several questions are asked together.  With --holds-for the weights of the model are checked (no tokens are run).
 
