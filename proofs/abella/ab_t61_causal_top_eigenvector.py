@@ -42,9 +42,6 @@ from eigentoken.theory.systems.algebra import causal_mask
 from eigentoken.theory.systems.catalogue import system
 
 U = matrix("U")
-lam, mu, root, index = sp.symbols("lambda mu r i", real=True)
-#: At ``(v, ..., v)`` token i has the multipliers ``(mu/i - lambda)/sqrt(d)``, mu the other eigenvalues.
-MULTIPLIER = (mu / index - lam) / root
 
 
 def proof(kernel: Kernel) -> Proved:
@@ -57,27 +54,27 @@ def proof(kernel: Kernel) -> Proved:
 
 def negative_top_fails() -> Verdict:
     """U = diag(-1, -3/2): the multiplier of token 2 at (v, v) is positive, so (v, v) is unstable."""
-    value = MULTIPLIER.subs({lam: -1, mu: sp.Rational(-3, 2), index: 2, root: sp.sqrt(2)})
+    value = multiplier(1, (-1, sp.Rational(-3, 2)))
     if sign(value) == 1:
         return holds(f"lambda = -1, mu = -3/2, token 2: multiplier {value} > 0, so (v, v) repels token 2")
     return fails("the multiplier is not positive")
 
 
-def bipartite_multiplier() -> Any:
-    """Multiplier of token 2 at (v, -v) for U = diag(1, 0), P = I on the circle, from the registered system."""
+def multiplier(side: int, values: tuple[Any, Any], token: int = 2) -> Any:
+    """Multiplier of a token at (v, v), or at (v, -v), for U = diag(values), P = I on the circle, from the registered system."""
     eps = sp.Symbol("epsilon", real=True)
     unit = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
-    value = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(0)))
-    tokens = ((sp.Integer(1), sp.Integer(0)), (-sp.cos(eps), sp.sin(eps)))
-    speed = velocity("causal-flow", {"U": value, "P": unit}, tokens)[1]
+    value = ((sp.sympify(values[0]), sp.Integer(0)), (sp.Integer(0), sp.sympify(values[1])))
+    tokens = [(sp.Integer(1), sp.Integer(0)), (sp.Integer(side), sp.Integer(0))]
+    tokens[token - 1] = (tokens[token - 1][0] * sp.cos(eps), sp.sin(eps))
+    speed = velocity("causal-flow", {"U": value, "P": unit}, tuple(tokens))[token - 1]
     return sp.simplify(sp.diff(speed[1], eps).subs(eps, 0))
 
 
 def outside_hemisphere_fails() -> Verdict:
     """With U = diag(1, 0), P = I the bipartite state (v, -v) attracts: tokens outside the hemisphere do not reach
     consensus."""
-    value = bipartite_multiplier()
-    first = MULTIPLIER.subs({lam: 1, mu: 0, index: 1, root: sp.sqrt(2)})
+    value, first = (multiplier(-1, (1, 0), token) for token in (2, 1))
     if sign(value) == -1 and sign(first) == -1:
         return holds(f"both multipliers at (v, -v), {first} and {value}, are negative: it is exponentially stable")
     return fails("the bipartite state is not stable")
@@ -150,8 +147,8 @@ def increase_example() -> list[Any]:
     speed = velocity("causal-flow", {"U": value, "P": zero}, tokens)
     cases = [
         -speed[1][0],
-        MULTIPLIER.subs({lam: -1, mu: sp.Rational(-3, 2), index: 2, root: sp.sqrt(2)}),
-        bipartite_multiplier(),
+        multiplier(1, (-1, sp.Rational(-3, 2))),
+        multiplier(-1, (1, 0)),
     ]
     return [evaluate(case).real for case in cases]
 

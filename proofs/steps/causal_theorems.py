@@ -58,8 +58,13 @@ def _trapped(f: Expression, low: sp.Expr, high: sp.Expr, m: sp.Expr, s: sp.Expr)
 
 
 #: From time s on let f rise at least at the rate ``m > 0`` wherever it is between two levels.  Then it is at most the lower one
-#: for ever, or at least the upper one from some time on.  (Once above the lower level it cannot come back to it, rises to the
-#: upper one in finite time, and cannot fall below that.)
+#: for ever, or at least the upper one from some time on.
+#:
+#: Proof.  f is absolutely continuous along a trajectory.  Let ``f(t_1) > low`` at some ``t_1 >= s``.  Were ``f(t_2) <= low``
+#: later, let ``t_0`` be the last time before ``t_2`` with ``f(t_0) >= min(f(t_1), (low + high)/2)``: on ``(t_0, t]`` up to the
+#: first time at which f is at most low it is between the levels, so ``f' >= m > 0`` almost everywhere and f rises there, a
+#: contradiction.  While it is between the levels it rises at least by ``m (t - t_1)``, so it reaches the upper one; and below
+#: that it would rise again.
 TRAPPED = Textbook(
     key="rises-between-levels",
     name="the comparison lemma for a function that rises between two levels",

@@ -84,4 +84,5 @@ UNIFORMLY_CONTINUOUS_COMPOSITION = Textbook(
     reference="Rudin, Principles of Mathematical Analysis, chapter on continuity",
     bibtex=bibtex("Rudin-Principles"),
     time=Time.FLOW,
+    moves=("f",),
 )

@@ -135,6 +135,14 @@ def _pushed_apart(f: Expression, i: Index, R: Proposition, m: sp.Expr) -> tuple[
 
 #: In a region R let ``z^T D_i f_i z >= m > 0`` for unit vectors z that are tangent at token i, where ``f_i`` depends on token i
 #: and earlier ones.  Then for almost every start the trajectory does not stay in R from some time on.
+#:
+#: Proof.  Fix T, a whole number, and the states of all other tokens at T.  Earlier tokens move by themselves, so token i moves
+#: by a flow ``phi_t`` on the sphere, Lipschitz in the state and measurable in time.  Let ``S_T`` be its states at T from which
+#: the whole trajectory stays in R; it is closed, since R is.  The divergence of ``f_i`` on the sphere is the sum of ``z^T D_i
+#: f_i z`` over d - 1 orthonormal tangent vectors (``f_i`` is tangent, for tokens have unit length), so by Liouville's formula
+#: ``vol(phi_t(S_T)) >= e^{(d-1) m (t-T)} vol(S_T)`` for every ``t >= T``, while the sphere has a finite volume: ``vol(S_T) =
+#: 0``.  By Fubini's theorem the states at T that stay in R are a null set, so are their starts (the flow is Lipschitz both
+#: ways), and the union over all T.
 PUSHED_APART = Textbook(
     key="Liouville-fibre",
     name="Liouville's formula for the volume on the sphere of one token, and Fubini's theorem",
@@ -144,5 +152,6 @@ PUSHED_APART = Textbook(
     "equation), and Rudin, Real and Complex Analysis, chapter on integration on product spaces",
     bibtex=bibtex("Hale"),
     time=Time.FLOW,
+    moves=("f",),
     space=Space.SPHERE,
 )

@@ -123,8 +123,13 @@ def _saddles(V: Expression, weight: Expression, f: Expression, A: sp.MatrixSymbo
 
 
 #: A gradient flow of an analytic potential on ellipsoids of which every critical point with two different tokens has a direction
-#: of negative curvature: almost every trajectory converges to consensus.  (Each trajectory converges to an equilibrium; those
-#: that are no consensus have an unstable direction, and the starts that tend to them form a null set.)
+#: of negative curvature: almost every trajectory converges to consensus.
+#:
+#: Proof.  By Lojasiewicz each trajectory converges to an equilibrium, which is a critical point.  At one with two different
+#: tokens the linear part of the flow is ``-G^{-1} H``, G the metric and H the Hessian, self-adjoint for G; H is negative
+#: somewhere, so it has a positive eigenvalue, and the time-one map, a diffeomorphism, a multiplier above 1.  Near each such
+#: point the starts that stay near lie on a centre-stable manifold, of lower dimension; countably many of these neighbourhoods
+#: cover them (Lindelof), and preimages of null sets under a diffeomorphism are null.
 SADDLES = Textbook(
     key="strict-saddles-of-gradient-flows",
     name="Lojasiewicz's gradient theorem and the centre-stable manifold theorem: gradient flows avoid strict saddles",

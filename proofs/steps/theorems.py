@@ -114,6 +114,11 @@ def _off_the_top(A: sp.MatrixSymbol, v: VectorLetter, z: Expression) -> tuple[tu
 
 
 #: The same on the complement of a top eigenvector v, where the largest eigenvalue is ``lambda_2``.
+#:
+#: Proof.  A symmetric A maps the complement of v to itself, and there it has the eigenvalues ``lambda_2 >= ... >= lambda_d``
+#: (one copy of ``lambda_1`` belongs to v).  In an orthonormal eigenbasis of it both bounds hold for each ``mu`` among them:
+#: ``(lambda_2 - mu)(mu - lambda_d) >= 0`` and ``mu <= lambda_2``.  :data:`~.saddle_theorems.RAYLEIGH_SECOND` is the second
+#: bound, for v of length one and any quantity in its place.
 OFF_THE_TOP = Textbook(
     key="spectral-bounds-deflated",
     name="the spectral theorem on the complement of an eigenvector",

@@ -111,7 +111,10 @@ def _about(theorem: Textbook) -> str:
     time = "any system" if theorem.time is None else f"a {theorem.time.value}"
     where = "" if theorem.space is None else f" on the {theorem.space.value}"
     fixed = " whose matrices do not depend on time" if theorem.autonomous else ""
-    return f"It is about {time}{where}{fixed}."
+    may = (
+        f" Matrices in {', '.join(f'${each}$' for each in theorem.moves)} may depend on time." if theorem.moves else ""
+    )
+    return f"It is about {time}{where}{fixed}.{may}"
 
 
 def entry(theorem: Textbook) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,9 @@ from eigentoken.proofs.power_method.pm_l04_consensus_stability import CLAIMS, PM
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import logic
 from eigentoken.theory.kernel.kernel import accepted
-from eigentoken.theory.kernel.propositions import TRUE, Exists, proposition
+from eigentoken.theory.kernel.propositions import TRUE, Exists, Proposition, children, proposition
 from eigentoken.theory.kernel.proved import Refused
-from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
+from eigentoken.theory.language.claims import Iff, SpectrumIs, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation, SimpleTop, Symmetric, UniformlyContinuous
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, alpha, d, k, matrix
@@ -136,3 +137,38 @@ def test_a_number_that_depends_on_time_is_no_constant() -> None:
     assert "depends on time" in accepted(at_one_time, moving, (some,), None).reason
     taken = logic.instantiate(logic.generalise(b, numbers.arithmetic([], sp.Le(b, b + 1))), norm)
     assert "depends on time" in accepted(taken, moving, (taken.proposition,), None).reason
+
+
+def _stability_without_a_spectrum(name: str) -> list[str]:
+    """Steps that speak of linear stability and rest on nothing, unless they are conditions or read a spectrum themselves."""
+    reads = {"assume", "recall", "linear_stability", "linear_instability", "stability_of_any", "unstable", "tautology"}
+    found = []
+    for proved in statements().get(name).proofs.values():
+        for step in proved.tree():
+            earlier = [each for each in step.premises if _speaks(each.proposition)]
+            if _speaks(step.proposition) and not earlier and step.rule not in reads:
+                found.append(f"{name}: {step.rule}")
+            if step.rule in {"linear_stability", "linear_instability"}:
+                assert isinstance(step.premises[0].proposition.word, SpectrumIs), name
+    return found
+
+
+def _inside(said: Proposition) -> Iterator[Proposition]:
+    for each in children(said):
+        yield each
+        yield from _inside(each)
+
+
+def _speaks(said: Proposition) -> bool:
+    return any(isinstance(getattr(each, "word", None), Stable | Unstable) for each in (said, *_inside(said)))
+
+
+@pytest.mark.parametrize("name", ["PM-L4", "CT-2", "PM-N4"])
+def test_the_multipliers_of_a_stability_argument_are_those_of_a_proved_spectrum(name: str) -> None:
+    assert _stability_without_a_spectrum(name) == []
+
+
+@pytest.mark.slow
+def test_no_multiplier_of_the_book_is_typed_beside_its_spectrum() -> None:
+    proved = [each.id for each in statements() if each.proof is not None]
+    assert [each for name in proved for each in _stability_without_a_spectrum(name)] == []

@@ -22,6 +22,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.typeset.textbook_theorems import all_theorems, entry, readings
+from eigentoken.theory.calculus import Expression
 from eigentoken.theory.calculus.atoms import Base
 from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.kernel.propositions import (
@@ -84,6 +85,9 @@ def stronger(theorem: Textbook) -> Iterator[Stronger]:
         "autonomous": replace(theorem, autonomous=False),
         "space": replace(theorem, space=None),
     }
+    if theorem.time is not None and not theorem.autonomous:
+        moving = (each for each, kind in theorem.letters.items() if kind in (Expression, Proposition))
+        wider["matrices that move"] = replace(theorem, moves=tuple(moving))
     for field, changed in wider.items():
         if changed != theorem:
             yield Stronger("more systems", f"for any {field}", changed, theorem)

@@ -122,7 +122,11 @@ FAILS |= {
     "stable-minima: for any space": "an ellipsoid off its axes: (u, s) -> (u - u^3, s + u^2) with the function "
     "u^2 + m (x^T A x - 1), m such that it has no slope at right angles to x; s grows like the sum of 1/k",
 }
+FAILS |= {
+    f"{_key}: for any matrices that move": _MOVING for _key in ("comparison-of-the-largest", "rises-between-levels")
+}
 STILL_TRUE |= {
+    "Liouville-fibre: for any matrices that move": "volumes grow in a region that moves as in one that does not",
     "strict-saddles: without hypothesis 1 of 6": "to one of the unit vectors of the first eigenvalue, as the word says",
     "circle-landscape-exponential: without hypothesis 1 of 4": "in the coordinates of sym(A) it is I + sJ; along (J + sI)x the "
     "slope is -s sum a_ij e^{a_ij}, a_ij = x_i^T A x_j, and a e^a >= a with sum a_ij >= 0: for s != 0 no state is critical",

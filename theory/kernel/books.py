@@ -63,6 +63,8 @@ class Textbook:
     "A theorem about trajectories is about flows, or about maps."
     autonomous: bool = False
     "The matrices of the system do not depend on time."
+    moves: tuple[str, ...] = ()
+    "Letters in which matrices may depend on time all the same: a velocity, or a quantity of which it is asked how it does."
     space: Space | None = None
     "Where the tokens live, for a theorem that speaks of tangent vectors there."
 

@@ -283,12 +283,14 @@ def keep_time(said: Proposition, table: Mapping[Any, Any]) -> None:
     """
     for old, new in table.items():
         if isinstance(old, VectorLetter) and old.name != STATE and not isinstance(new, AtTime) and moves(new):
-            found = set(_times(said, old))
+            found = set(times_of(said, old))
             if len(found) > 1 or any(bound for _, bound in found):
                 raise Refused(f"{old.name} is one vector at several times: it cannot become what moves with the state")
 
 
-def _times(said: Proposition, letter: VectorLetter, bound: frozenset[Any] = frozenset()) -> Iterator[tuple[Any, bool]]:
+def times_of(
+    said: Proposition, letter: VectorLetter, bound: frozenset[Any] = frozenset()
+) -> Iterator[tuple[Any, bool]]:
     """The times at which a vector stands free in it, and whether they are bound in it."""
     if isinstance(said, Binder):
         if said.letter == letter:
@@ -299,7 +301,7 @@ def _times(said: Proposition, letter: VectorLetter, bound: frozenset[Any] = froz
         if letter in each.letters():
             yield each.time, each.time is not None and not bound.isdisjoint(each.time.free_symbols)
     for part in children(said):
-        yield from _times(part, letter, bound)
+        yield from times_of(part, letter, bound)
 
 
 def _of_a_trajectory(value: Any) -> bool:

@@ -90,6 +90,8 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         taken = sorted(index.name for index in expression.free_indices if _RESERVED.fullmatch(index.name))
         if taken:
             raise Refused(f"the calculus names its own indices {', '.join(taken)}: choose another name")
+        if not _whole_powers(frozen(expression)):
+            raise Refused(f"a power in a term is a whole number, so that it has a real value: {expression!r}")
         made: Tensor = sp.AtomicExpr.__new__(cls)
         made.key = frozen(normal_form(expression, _NOTHING))
         made.time = None if time is None else sp.sympify(time)
@@ -342,6 +344,15 @@ def letters_of(expression: Expression) -> set[Any]:
     indices = {index for index in expression.free_indices if index.name != "*"}
     scalars = set().union(*(each.free_symbols for each in _leaves(key) if isinstance(each, sp.Basic)))
     return {*scalars, *indices, *map(VectorLetter, names), *matrices_of(key)}
+
+
+def _whole_powers(terms: Any) -> bool:
+    """Are all powers whole numbers, in exponents too?  The root of an inner product has no value where that is negative."""
+    return all(
+        sp.sympify(power).is_Integer and _whole_powers(getattr(atom, "exponent", ()))
+        for part, _ in terms
+        for atom, power in part.factors
+    )
 
 
 def _divides(terms: Any) -> bool:

@@ -1,0 +1,106 @@
+"""The tree is read: only rules of the kernel prove, each under its own name, and each is among those that are tested."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.theory.test_kernel_rules import GIVES, REFUSES
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL = ROOT / "theory" / "kernel"
+
+
+def files() -> Iterator[Path]:
+    for room in ("theory", "numerics", "models", "proofs", "src", "tests", "tools", "benchmarks", "examples", "docs"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            if not any(parent.is_symlink() for parent in path.parents):
+                yield path
+
+
+def calls(tree: ast.AST) -> set[str]:
+    """The functions (``Class.name`` for methods) in which ``prove`` is called."""
+    found: set[str] = set()
+
+    def walk(node: ast.AST, inside: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+            here = f"{inside}.{child.name}".strip(".") if named else inside  # type: ignore[attr-defined]
+            if isinstance(child, ast.Call) and getattr(child.func, "id", getattr(child.func, "attr", "")) == "prove":
+                found.add(inside)
+            walk(child, here)
+
+    walk(tree, "")
+    return found
+
+
+def test_every_function_that_proves_is_a_rule_of_the_list() -> None:
+    found: dict[str, str] = {}
+    for path in sorted(KERNEL.glob("*.py")):
+        for name in calls(ast.parse(path.read_text(encoding="utf-8"))):
+            found[name] = path.name
+    assert found.pop("Proved.said") == "proved.py"
+    assert set(found) == set(GIVES) == set(REFUSES)
+    assert all(REFUSES.values())
+
+
+def test_a_rule_signs_with_its_own_name() -> None:
+    for path in sorted(KERNEL.glob("*.py")):
+        for function in (
+            each for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.FunctionDef)
+        ):
+            for call in (each for each in ast.walk(function) if isinstance(each, ast.Call)):
+                if getattr(call.func, "id", "") == "prove" and function.name != "said":
+                    assert isinstance(call.args[1], ast.Constant)
+                    assert call.args[1].value == function.name
+
+
+def reached(tree: ast.AST) -> set[str]:
+    """What a module takes of the private part of the kernel."""
+    private, modules, found = {"prove", "_KEY"}, set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("eigentoken.theory.kernel"):
+            found |= {each.name for each in node.names} & private
+            modules |= {each.asname or each.name for each in node.names}
+        if isinstance(node, ast.Import):
+            modules |= {each.asname for each in node.names if each.asname and "theory.kernel" in each.name}
+            found |= {each.name for each in node.names if "theory.kernel" in each.name and not each.asname}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in private:
+            inner = node.value
+            if node.attr == "_KEY" or (isinstance(inner, ast.Name) and inner.id in modules):
+                found.add(node.attr)
+        if isinstance(node, ast.Name) and node.id == "_KEY":
+            found.add(node.id)
+        if isinstance(node, ast.Constant) and node.value in ("_KEY", "eigentoken.theory.kernel.proved"):
+            found.add(str(node.value))
+    return found
+
+
+def test_nothing_outside_the_kernel_proves() -> None:
+    looked = [path for path in files() if KERNEL not in path.parents and path != Path(__file__).resolve()]
+    assert len(looked) > 500
+    for path in looked:
+        text = path.read_text(encoding="utf-8")
+        if "_KEY" in text or "theory.kernel" in text:
+            assert not reached(ast.parse(text)), path.relative_to(ROOT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from eigentoken.theory.kernel.proved import prove",
+        "from eigentoken.theory.kernel.logic import prove as p",
+        "from eigentoken.theory.kernel import logic as l\nl.prove(1)",
+        "import eigentoken.theory.kernel.proved",
+        "import eigentoken.theory.kernel.proved as p\np.prove(1)",
+        "from eigentoken.theory.kernel import proved\nkey = proved._KEY",
+        "getattr(proved, '_KEY')",
+        "importlib.import_module('eigentoken.theory.kernel.proved')",
+    ],
+)
+def test_the_reader_of_the_tree_sees_it(text: str) -> None:
+    assert reached(ast.parse(text))
