@@ -232,7 +232,8 @@ AB_T61 = register(
             Remark(
                 RemarkKind.OPEN,
                 "$(v, \\dots, v)$ is exponentially stable, uniformly in time, with the local multipliers $(\\mu/i - "
-                "\\lambda)/\\sqrt d$ for token $i$ and the other eigenvalues $\\mu$, whatever $P$ is.",
+                "\\lambda)/\\sqrt d$ for token $i$ and the other eigenvalues $\\mu$, whatever $P$ is. The "
+                "linear part, for a $P$ that does not depend on time, is AB-X3.",
             ),
             Remark(
                 RemarkKind.OPEN,

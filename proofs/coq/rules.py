@@ -48,6 +48,7 @@ ASSUMED = {
     "eigenvalue_order": "what eigenvalues are",
     "norm_of_symmetric": "what eigenvalues are",
     "modulus": "what eigenvalues are",
+    "real_parts_below": "what eigenvalues are",
     "bounded_forms": "what a norm is",
 }
 #: Among these, what may end a derivation, where what it is applied to is proved: the others give the claim away.

@@ -48,6 +48,7 @@ HOW = {
     "linear_instability": "linear instability, read off the spectrum",
     "stability_of_any": "from the spectrum, whose eigenvalues may be complex",
     "modulus": "a real part is at most the modulus",
+    "real_parts_below": "the first eigenvalue is simple",
     "positive": "a sum of positive numbers",
     "increment": "from the equation of the system",
     "slope": "differentiated, from the equation of the system",

@@ -91,6 +91,10 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
             ell, words.index_range(ell), proposition(sp.Abs(EigenvalueRealPart(V, ell)) <= EigenvalueModulus(V, ell))
         ),
     ),
+    "real_parts_below": (
+        lambda: words.real_parts_below(V),
+        ForAll(ell, words.index_range(ell, 2), proposition(EigenvalueRealPart(V, ell) < Eigenvalue(V, 1))),
+    ),
     "stability_of_any": (
         lambda: dynamics.stability_of_any(ConsensusAt(V, 1), FLOW),
         Equivalence(
@@ -178,6 +182,10 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
 
 REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "modulus": {"no square matrix": (lambda: words.modulus(sp.Symbol("a")), "d x d matrix")},
+    "real_parts_below": {
+        "no square matrix": (lambda: words.real_parts_below(sp.Symbol("a")), "d x d matrix"),
+        "the letter of the index": (lambda: words.real_parts_below(ell * V), "does not speak"),
+    },
     "stability_of_any": {
         "another eigenvector": (lambda: dynamics.stability_of_any(ConsensusAt(V, 2), OJA), "first eigenvector"),
         "a split": (lambda: dynamics.stability_of_any(BipartiteAt(V, 1), OJA), "first eigenvector"),

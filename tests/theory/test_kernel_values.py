@@ -202,7 +202,7 @@ def test_two_members_of_a_family_are_printed() -> None:
     one_, other = (dot(vector("z", at), vector("x", k)) for at in (i, j))
     said = structure.reduction(one_ + other, one_ * dot(vector("x", m), vector("x", m)) + other, OJA)
     assert latex(logic.generalise(VectorLetter("z"), said).proposition).startswith(
-        r"\text{for every } \text{vector } z"
+        r"\text{for every } \text{family of vectors } z"
     )
     single = structure.reduction(one_, one_ * dot(vector("x", m), vector("x", m)), OJA)
     assert latex(logic.generalise(VectorLetter("z"), single).proposition) == r"x_{k} = (x_{m}^{\top} x_{m}) x_{k}"

@@ -257,6 +257,7 @@ class Kernel:
     linear_stability = staticmethod(dynamics.linear_stability)
     linear_instability = staticmethod(dynamics.linear_instability)
     modulus = staticmethod(words.modulus)
+    real_parts_below = staticmethod(words.real_parts_below)
     unstable = staticmethod(multipliers.unstable)
 
     def stability_of_any(self, place: Place) -> Proved:

@@ -55,6 +55,7 @@ __all__ = [
     "index_range",
     "meaning",
     "norm_of_symmetric",
+    "real_parts_below",
     "stays_near",
     "top_direction",
     "top_eigenvector",
@@ -354,6 +355,15 @@ def modulus(term: Any) -> Proved:
         raise Refused(f"{term} must be a d x d matrix that does not speak of {ell}")
     said = proposition(sp.Abs(EigenvalueRealPart(term, ell)) <= EigenvalueModulus(term, ell))
     return prove(ForAll(ell, index_range(ell), said), "modulus", (), None)
+
+
+def real_parts_below(term: Any) -> Proved:
+    """``Re lambda_ell < lambda_1`` for every other eigenvalue of a matrix whose first one is real and simple: what that says."""
+    if not isinstance(term, sp.MatrixExpr) or term.shape != (d, d) or term.free_symbols & {ell}:
+        raise Refused(f"{term} must be a d x d matrix that does not speak of {ell}")
+    said = proposition(EigenvalueRealPart(term, ell) < Eigenvalue(term, 1))
+    top = (Atom(conditions.SimpleTop(term)),)
+    return prove(ForAll(ell, index_range(ell, 2), said), "real_parts_below", (), None, top)
 
 
 def norm_of_symmetric(term: Any) -> Proved:
