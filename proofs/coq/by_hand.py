@@ -133,7 +133,41 @@ Proof.
   intros A M T Q. assert (B := Rle_abs t). assert (C := Rabs_pos t). assert (m ^ 2 < q ^ 2) by nra.
   assert (a * (q ^ 2 - m ^ 2) > 0) by (apply Rmult_gt_0_compat; lra). lra.
 Qed.
-Ltac by_hand := intros; match goal with
+Lemma last_factor_zero (a b m s z w : R) : b = a + m * s * z -> a = w -> b = w -> m <> 0 -> 0 < s -> z = 0.
+Proof.
+  intros B A W M S. assert (P : m * s * z = 0) by lra. apply Rmult_integral in P as [P|P]; [|exact P].
+  apply Rmult_integral in P as [P|P]; [contradiction | lra].
+Qed.
+Lemma below_by_modulus (a q t m : R) : a * (m ^ 2 + - q ^ 2) < 2 * q + -2 * t -> 0 < a -> 0 < q -> Rabs t <= m -> t <= q.
+Proof.
+  intros P A Q T. destruct (Rle_or_lt t q) as [L|L]; [exact L | exfalso]. rewrite Rabs_right in T by lra.
+  assert (0 < m ^ 2 + - q ^ 2) by nra. assert (0 < a * (m ^ 2 + - q ^ 2)) by (apply Rmult_lt_0_compat; assumption). lra.
+Qed.
+Lemma causal_ratio (a i m t q : R) :
+  0 < a -> 1 <= i -> a * (m ^ 2 + - q ^ 2) < 2 * q + -2 * t -> 0 < q -> t <= q ->
+  (i ^ 2 + a ^ 2 * m ^ 2 + 2 * a * i * t) / (i ^ 2 * (1 + a * q) ^ 2) < 1.
+Proof.
+  intros A I P Q T. assert (B : 0 < a * q) by (apply Rmult_lt_0_compat; assumption).
+  assert (S : 0 < i ^ 2 * (1 + a * q) ^ 2) by (apply Rmult_lt_0_compat; nra).
+  apply Rmult_lt_reg_r with (i ^ 2 * (1 + a * q) ^ 2); [exact S|].
+  replace ((i ^ 2 + a ^ 2 * m ^ 2 + 2 * a * i * t) / (i ^ 2 * (1 + a * q) ^ 2) * (i ^ 2 * (1 + a * q) ^ 2))
+    with (i ^ 2 + a ^ 2 * m ^ 2 + 2 * a * i * t) by (field; nra).
+  assert (K : a * (a * (m ^ 2 + - q ^ 2)) < a * (2 * q + -2 * t)) by (apply Rmult_lt_compat_l; assumption).
+  assert (N : t <= q * (i + 1)) by nra.
+  assert (O : 0 <= a * (q * (i + 1) - t)) by (apply Rmult_le_pos; lra).
+  assert (U : 0 <= (i + 1) * (a * q) ^ 2) by (apply Rmult_le_pos; nra).
+  assert (X : 0 <= (i - 1) * ((i + 1) * (a * q) ^ 2 + 2 * (a * (q * (i + 1) - t)))) by (apply Rmult_le_pos; lra). lra.
+Qed.
+Lemma one_sign_or_other (a b p q n : R) :
+  1 <= n -> p <> q -> 0 < b -> a < b -> 0 < a \/ b * (p + - q) ^ 2 * (a + - b) / n ^ 2 < 0.
+Proof.
+  intros N P B A. right. assert (S : 0 < (p + - q) ^ 2) by (assert (p + - q <> 0) by lra; nra).
+  assert (U : 0 < b * (p + - q) ^ 2) by (apply Rmult_lt_0_compat; assumption).
+  assert (K : 0 < b * (p + - q) ^ 2 * (b + - a)) by (apply Rmult_lt_0_compat; lra).
+  assert (J : 0 < / n ^ 2) by (apply Rinv_0_lt_compat; nra).
+  assert (L : 0 < b * (p + - q) ^ 2 * (b + - a) * / n ^ 2) by (apply Rmult_lt_0_compat; assumption). unfold Rdiv. lra.
+Qed.
+Ltac by_hand := intros; first [ solve [match goal with
   | |- _ * _ * sqrt _ = _ => eapply share_of_root; eassumption
   | |- ?q <= ?N / ?l => eapply form_upper; eassumption
   | |- (- ?N) / ?l <= ?q => eapply form_lower; eassumption
@@ -144,6 +178,11 @@ Ltac by_hand := intros; match goal with
   | |- _ <= 1 / (sqrt _ * (1 + _ * exp (((-2) * ?N) / ?l))) => weights N l weights_upper
   | |- exp (((-2) * ?N) / ?l) / _ <= _ => weights N l weights_mean
   | |- _ <= exp ((2 * ?N) / ?l) => weights N l weights_most
+  | |- ?z = 0 => eapply last_factor_zero; eassumption
+  | |- _ <= _ => eapply below_by_modulus; eassumption
+  | |- _ / (_ ^ 2 * (1 + _) ^ 2) < 1 => eapply causal_ratio; eassumption
+  | |- 0 < _ \/ _ / _ < 0 => first [apply one_sign_or_other; lra | (match goal with E : ?b = ?c |- _ => rewrite E;
+    apply one_sign_or_other; lra end)]
   | |- _ * (_ + - _) < _ => first [eapply bound_by_ratio; eassumption | eapply bound_by_modulus; eassumption]
-  end.
+  end] | solve [bipartite] ].
 """

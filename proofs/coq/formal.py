@@ -33,7 +33,9 @@ __all__ = ["ALLOWED", "FORMAL", "NO_COQ", "SCRIPTS", "Checked", "Formal", "check
 
 
 #: The statements of which a whole derivation is given to Coq.
-FORMAL = ("PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "CT-2", "PH-T5", "PH-T8")
+FORMAL = (
+    "PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "PM-N1", "PM-S2", "CT-2", "AB-L4.1", "AB-R5.1", "PH-T5", "PH-T8",
+)  # fmt: skip
 #: The axioms of Coq's real numbers.
 ALLOWED = frozenset(
     (
@@ -101,7 +103,7 @@ def toolbox() -> Iterator[Path]:
         raise ValueError(NO_COQ)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for stem, text in (("Prelude", PRELUDE), ("Library", LIBRARY)):
+        for stem, text in (("Prelude", PRELUDE), ("Library", f"From Eigentoken Require Import Prelude.\n{LIBRARY}")):
             (folder / f"{stem}.v").write_text(text, encoding="utf-8")
             problem = _coqc(folder, stem)
             if problem:

@@ -6,6 +6,7 @@ book are integers of Coq.  A vector is a function ``nat -> R``, a matrix ``nat -
 
 from __future__ import annotations
 
+from eigentoken.proofs.coq.bipartite import BIPARTITE
 from eigentoken.proofs.coq.by_hand import BY_HAND
 
 __all__ = ["LIBRARY"]
@@ -19,6 +20,7 @@ Fixpoint sum (m : nat) (f : nat -> R) : R := match m with O => 0 | S k => sum k 
 (* i is one of 0, ..., n - 1 *)
 Definition within (n : Z) (i : nat) : Prop := (i < Z.to_nat n)%nat.
 Definition total (n : Z) (f : nat -> R) : R := sum (Z.to_nat n) f.
+Definition Given (P : Prop) : Prop := P.
 Definition vec := nat -> R.
 Definition mat := nat -> nat -> R.
 Definition dot (d : Z) (u v : vec) : R := total d (fun a => u a * v a).
@@ -54,6 +56,10 @@ Lemma sum_scale (m : nat) (c : R) (f : nat -> R) : sum m (fun i => c * f i) = c 
 Proof. induction m as [|m IH]; simpl; [ring | rewrite IH; ring]. Qed.
 Lemma total_scale (n : Z) (c : R) (f : nat -> R) : total n (fun i => c * f i) = c * total n f.
 Proof. apply sum_scale. Qed.
+Lemma total_opp (n : Z) (f : nat -> R) : total n (fun i => - f i) = - total n f.
+Proof.
+  rewrite (total_ext n _ (fun i => (-1) * f i)) by (intros; ring). rewrite total_scale. ring.
+Qed.
 Lemma total_const (n : Z) (c : R) : (0 <= n)%Z -> total n (fun _ => c) = IZR n * c.
 Proof.
   intros P. unfold total. rewrite <- (Z2Nat.id n P) at 2. generalize (Z.to_nat n). intros m.
@@ -247,6 +253,11 @@ Ltac equal_reals := first
      end; push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]]) ].
 Ltac turned_forms := rewrite ?dot_image_T in *; do 4 try match goal with
   | H : context [dot ?d ?v ?u] |- context [dot ?d ?u ?v] => tryif constr_eq u v then fail else rewrite (dot_sym d u v) end.
+Ltac turned_equation := match goal with H : @eq R ?a ?b |- @eq R _ _ =>
+    do 4 try (match type of H with context [dot ?k ?u ?v] => tryif constr_eq u v then fail else
+      match goal with |- context [dot k v u] => rewrite (dot_sym k v u) end end);
+    lazymatch goal with |- @eq R ?c ?d =>
+      let E := fresh in assert (E : c - d = a - b) by ring; clear - E H; lra end end.
 Ltac same_real := first
   [ assumption | exact I | lia
   | lazymatch goal with
@@ -271,7 +282,8 @@ Ltac same_real := first
               | (assert (E : a = d) by (solve [equal_reals]); assert (F : b = c) by (solve [equal_reals]);
                  rewrite <- E, <- F; apply not_eq_sym; exact H) ] end
     end
-  | matrices | contradiction | (turned_forms; lra) | (to_reals; lra) | (to_reals; timeout 3 nra) ].
+  | matrices | contradiction | (turned_forms; lra)
+  | turned_equation | (to_reals; lra) | (to_reals; timeout 3 nra) ].
 (* An atom in another spelling: a relation, with where its terms are defined. *)
 Ltac same_atom := parts; conjuncts; same_real.
 (* What a scalar lemma asks for, from the premises. *)
@@ -299,7 +311,7 @@ Ltac scalar := solve [ parts; first
 Ltac same_number := conjuncts; first [ assumption | equal_reals | sorted | positivity ].
 (* The sum of a sum, of a multiple and of a constant. *)
 Ltac sums_in H := repeat first
-  [ rewrite total_plus in H | rewrite total_const in H by lia | rewrite total_scale in H ].
+  [ rewrite total_plus in H | rewrite total_opp in H | rewrite total_const in H by lia | rewrite total_scale in H ].
 Ltac reversed := match goal with
   | |- context [dot ?d ?u (image ?d (transposed ?B) (image ?d ?A ?v))] =>
       replace (dot d u (image d (transposed B) (image d A v))) with (dot d v (image d (transposed A) (image d B u)))
@@ -317,5 +329,6 @@ Ltac reduced := parts; first
 Lemma factor_lt (c a b : R) : 0 < c -> c * a < c * b -> a < b.
 Proof. intros C P. apply Rmult_lt_reg_l with c; assumption. Qed.
 """
+    + BIPARTITE
     + BY_HAND
 )

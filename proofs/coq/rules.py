@@ -129,14 +129,14 @@ class _Context:
                 values.append(self.speech.name(each))
                 proofs += scope[each]
             else:
-                value, shown = self._any(each)
+                value, shown = self.any_of(each)
                 values.append(value)
                 proofs += shown
         proofs += [built(each, known) for each in premise.given]
         listed = [*values, *proofs]
         return f"({' '.join([premise.name, *listed])})" if listed else premise.name
 
-    def _any(self, letter: Any) -> tuple[str, list[str]]:
+    def any_of(self, letter: Any) -> tuple[str, list[str]]:
         """A letter that does not occur in the conclusion: any value of its sort."""
         if letter == VectorLetter(STATE):
             raise NotExportable("a step about a state that its conclusion does not speak of")
@@ -164,8 +164,8 @@ def assumed_step(name: str, node: Proved, lemma: StepLemma, known: list[StepLemm
         inner.append(f"({_quantified(bound, facts, speech.said(each.proposition), speech)})")
     statement = _quantified(letters, [*sorts, *map(speech.said, own), *inner], speech.said(node.proposition), speech)
     here = _Context(lemma, speech)
-    values = [speech.name(each) if each in here.scope else here._any(each)[0] for each in letters]
-    proofs = [one for each in letters for one in (here.scope[each] if each in here.scope else here._any(each)[1])]
+    values = [speech.name(each) if each in here.scope else here.any_of(each)[0] for each in letters]
+    proofs = [one for each in letters for one in (here.scope[each] if each in here.scope else here.any_of(each)[1])]
     proofs += [built(each, here.facts) for each in own]
     for premise in known:
         here_bound = [one for one in premise.letters if one in states]
@@ -195,7 +195,8 @@ def script_of(node: Proved, lemma: StepLemma, known: list[StepLemma], speech: Sp
 
 
 def _arithmetic(node: Proved, here: _Context, known: list[StepLemma], name: str) -> Scripted:
-    made = scalar_step(name, [each.proposition for each in node.premises], node.proposition, here.speech)
+    unseen = {letter: here.any_of(letter)[0] for each in known for letter in each.letters if letter not in here.scope}
+    made = scalar_step(name, [each.proposition for each in node.premises], node.proposition, here.speech, unseen)
     lines = [f"pose proof {here.of(each)}." for each in known]
     lines.append("parts.")
     lines += [f"assert (need_{i} : {text}) by given." for i, text in enumerate(made.needed)]

@@ -10,7 +10,7 @@ import sympy as sp
 
 from eigentoken.proofs.coq.lemmas import ScalarInequality
 from eigentoken.proofs.coq.moduli import without_moduli
-from eigentoken.proofs.coq.speech import Speech
+from eigentoken.proofs.coq.speech import Env, Speech
 from eigentoken.proofs.coq.terms import Names, condition
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
@@ -86,23 +86,28 @@ def _conditions(said: Proposition) -> frozenset[Any]:
 class _Values(Names):
     """The letters of a scalar lemma by what they stand for in the step."""
 
-    def __init__(self, speech: Speech, letters: Iterable[sp.Symbol]) -> None:
+    def __init__(self, speech: Speech, letters: Iterable[sp.Symbol], env: Env) -> None:
         super().__init__()
-        self.texts = {each.name: speech.real(speech.quantities[each], {}) for each in letters}
+        self.texts = {each.name: speech.real(speech.quantities[each], env) for each in letters}
 
     def of(self, symbol: sp.Symbol) -> str:
         return self.texts[symbol.name]
 
 
-def scalar_step(name: str, premises: Iterable[Proposition], wanted: Proposition, speech: Speech) -> ScalarStep:
-    """The lemma of an arithmetic step: what its premises say, and that what is wanted holds and is defined."""
+def scalar_step(
+    name: str, premises: Iterable[Proposition], wanted: Proposition, speech: Speech, env: Env | None = None
+) -> ScalarStep:
+    """The lemma of an arithmetic step: what its premises say, and that what is wanted holds and is defined.
+
+    ``env``: the values of letters that only premises speak of.
+    """
     parts = [part for each in premises for part in conjuncts(each)]
     given = [speech.bare(_boolean(each)) for each in parts]
     goal = sp.And(speech.bare(_boolean(wanted)), *(speech.bare(_strict(each)) for each in _conditions(wanted)))
     letters = sorted(set().union(*(sp.sympify(each).free_symbols for each in (*given, goal))), key=str)
     sorts = [fact for each in letters for fact in _sorts(each, speech.quantities[each])]
     made = ScalarInequality([*sorts, *given], goal, defined=True)
-    values = _Values(speech, letters)
+    values = _Values(speech, letters, env or {})
     split = _Split(name, made.names)
     script = split.script(made.goal, tuple(made.given))
     return ScalarStep(

@@ -34,6 +34,16 @@ def statement_text(made: WholeDerivation) -> str:
     return f"forall{letters},{sorts}{assumed}\n  (* the statement *)\n  {made.claim_text}"
 
 
+def _whole_fact(statement: str) -> str:
+    """A hypothesis of the section that is itself a conjunction stays in one piece: tactics cannot take it away."""
+    depth = 0
+    for place, sign in enumerate(statement):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return f"Given {statement}" if place == len(statement) - 1 else statement
+    return statement
+
+
 def whole_text(made: WholeDerivation, scripts: Mapping[str, str], told: str = "") -> str:
     """Everything after the library."""
     lines = [f"(* {_comment(told)} *)\n"] if told else []
@@ -43,7 +53,7 @@ def whole_text(made: WholeDerivation, scripts: Mapping[str, str], told: str = ""
     lines.append("Section Derivation.")
     lines += [f"Variable {name} : {sort}." for name, sort in made.variables]
     lines += [f"Hypothesis {name} : {fact}." for name, fact in made.sorts]
-    lines += [f"Hypothesis {each.name} : {each.statement}." for each in made.assumed]
+    lines += [f"Hypothesis {each.name} : {_whole_fact(each.statement)}." for each in made.assumed]
     lines += [f"Lemma {name} : {statement}.\nProof. {script}\nQed." for name, statement, script in made.steps]
     lines.append(f"Lemma whole : {made.claim_text}.\nProof using All. exact {made.last}. Qed.\nEnd Derivation.\n")
     lines.append(f"Theorem {made.theorem} : {statement_text(made)}.\nProof. exact whole. Qed.\n")
