@@ -352,7 +352,9 @@ Ltac shares := match goal with P : 1 <= ?p, Q : 1 <= ?q, U : -1 < ?a, W : ?a < 1
 Ltac multipliers := first
   [ (apply mult_least; assumption) | (eapply mult_sum_small; eassumption) | (eapply mult_prod_small; eassumption)
   | (eapply mult_sum_neg; eassumption) | (eapply mult_prod_neg; eassumption) | (eapply mult_product; eassumption)
-  | (eapply mult_product_neg; eassumption) | (eapply mult_order; eassumption) | (eapply mult_sign; eassumption)
+  | (eapply mult_product_neg; eassumption)
+  | (match goal with S : (1 + ?m * (1 + ?b) / 2) / (1 + ?b * ?k) + (1 + ?m * (1 + ?c) / 2) / (1 + ?c * ?k) < 1 + _ |- _ =>
+      first [apply (mult_order b c k m) | apply (mult_sign b c k m)]; assumption end)
   | (eapply mult_either; eassumption) | (eapply mult_signs; eassumption) ].
 Ltac bipartite := match goal with
   | |- -1 < tanh _ => apply tanh_above
@@ -367,6 +369,7 @@ Ltac bipartite := match goal with
   | X : 0 < tanh (?x + - _ / 2) + tanh (?x + _ / 2) |- 0 < ?x => exact (tanh_sum_inv _ _ X)
   | X : 0 < ?x |- tanh (?x + - ?y / 2) + tanh (?x + ?y / 2) <> 0 => apply Rgt_not_eq, tanh_sum_pos; exact X
   | X : ?x < 0 |- tanh (?x + - ?y / 2) + tanh (?x + ?y / 2) <> 0 => apply Rlt_not_eq, tanh_sum_neg; exact X
+  | X : 0 < ?x |- 0 < tanh (?x + - ?y / 2) + tanh (?x + ?y / 2) => apply tanh_sum_pos; exact X
   | |- sinh (2 * _) <> 0 => apply sinh_nonzero; lra
   | |- _ / sinh (2 * _) = _ => apply harmonic; lra
   | |- 0 < 1 + _ * (_ * exp _ + - _) / _ => apply share_pos; first [assumption | apply exp_pos]
@@ -378,7 +381,7 @@ Ltac bipartite := match goal with
   | |- 1 / Rabs (1 + _) < 1 => apply inverse_modulus; assumption
   | |- Rabs (1 + _) <> 0 => apply Rabs_no_R0; lra
   | X : 1 / Rabs (1 + ?b * ?k) < 1 |- 0 < ?b => apply (inverse_modulus_inv b k); assumption
-  | X : ?A * ?N * (?b / 2 + ?c / 2) < _ |- ?N < _ * _ / _ => eapply mean_lt; eassumption
+  | X : ?A * ?N * (?b / 2 + ?c / 2) < _ |- ?N < ?C * ?L / ?Z => apply (mean_lt A N L b c C Z); assumption
   | |- _ < Rabs _ * Rabs _ => eapply mean_gt; eassumption
   | X : _ < Rabs _ * Rabs _ |- _ => eapply mean_gt; eassumption
   | X : ?N < ?C * ?L / ?Z |- ?A * ?N * _ < _ => eapply mean_lt; eassumption

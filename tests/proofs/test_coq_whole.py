@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,13 @@ def test_a_claim_that_says_nothing_is_refused() -> None:
     proved = kernel.generalise(Index("token", "i"), kernel.reduction(one() * 2, one() * 2))
     with pytest.raises(NotExportable, match="says nothing"):
         derivation("it", proved)
+
+
+def test_a_hypothesis_that_is_a_conjunction_stays_whole() -> None:
+    text = written(made_of("AB-L4.1"))
+    (stated,) = [line for line in text.splitlines() if line.startswith("Hypothesis assumed_4 :")]
+    assert stated.startswith("Hypothesis assumed_4 : Given ((0 <= (head_norm P)) /\\ ")
+    assert text.count("Hypothesis assumed_12 : Symmetric d W -> ") == 1
 
 
 def test_the_hypotheses_stand_in_the_theorem() -> None:
@@ -187,6 +195,31 @@ def test_a_changed_tree_is_refused(change: Any, folder: Path) -> None:
     scripts = {lemma.statement: next(iter(kept.values())) for step in made.scalars for lemma in step.lemmas} | kept
     answer = formal.checked(folder, "it", whole_text(made, scripts), statement_text(made))
     assert answer.refused.startswith("coqc"), answer
+
+
+CHANGED_THEOREMS: dict[str, Callable[[WholeDerivation], WholeDerivation]] = {
+    "a sign": lambda made: replace(
+        made, claim_text=made.claim_text.replace("(0 < (eigenvalue V 1", "(0 > (eigenvalue V 1", 1)
+    ),
+    "a strict order": lambda made: replace(made, claim_text=_last(made.claim_text, " < ", " > ")),
+    "a condition": lambda made: replace(made, claim_text=made.claim_text.removeprefix("Symmetric d V -> ")),
+    "a guard": lambda made: replace(made, claim_text=_last(made.claim_text, r" /\ ((2 <= b0_)%Z)", "")),
+    "an assumption": lambda made: replace(made, assumed=made.assumed[:-1]),
+}
+
+
+def _last(text: str, old: str, new: str) -> str:
+    place = text.rindex(old)
+    return text[:place] + new + text[place + len(old) :]
+
+
+@pytest.mark.needs_coq
+@pytest.mark.parametrize("what", CHANGED_THEOREMS)
+def test_a_changed_theorem_is_refused(what: str, folder: Path) -> None:
+    made = made_of("PM-A1")
+    other = CHANGED_THEOREMS[what](made)
+    assert statement_text(other) != statement_text(made)
+    assert formal.checked(folder, "it", written(other), statement_text(other)).refused.startswith("coqc")
 
 
 @pytest.mark.needs_coq
