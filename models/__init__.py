@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigentoken.models.convention.errors import ModelError
-    from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask, Normalization
+    from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask
+    from eigentoken.models.convention.normalization import Normalization
     from eigentoken.models.convention.rotary import Rotary
     from eigentoken.models.families.family import supported_families
     from eigentoken.models.forward import run_layer, run_tokens
@@ -28,7 +29,7 @@ _HOME = {
     "Head": "convention.head_and_layer",
     "Layer": "convention.head_and_layer",
     "Mask": "convention.head_and_layer",
-    "Normalization": "convention.head_and_layer",
+    "Normalization": "convention.normalization",
     "ModelError": "convention.errors",
     "supported_families": "families.family",
     "LayerState": ".transformer_layer",

@@ -23,15 +23,18 @@ import numpy as np
 
 from eigentoken.display import with_shapes
 from eigentoken.models.convention.errors import ModelError
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
-from eigentoken.transformer_layer import ACTIVATIONS, Block, NormWeights, feed_forward_update, normalised
+from eigentoken.models.convention.rules import PLAIN, Rules
+from eigentoken.transformer_layer import ACTIVATIONS, Block, feed_forward_update
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Which keys j a query i may see: ``full``; ``causal`` (j <= i); ``local`` (0 <= i - j < window)."""
+    """Which keys j a query i may see: ``full``; ``causal`` (j <= i); ``local`` (0 <= i - j < window); ``near``
+    (|i - j| <= window)."""
 
-    kind: Literal["full", "causal", "local"]
+    kind: Literal["full", "causal", "local", "near"]
     window: int | None = None
 
     def allowed(self, n: int) -> Array:
@@ -45,34 +48,15 @@ class Mask:
         if self.kind == "full":
             return np.ones((n, n), dtype=bool)
         offset = np.subtract.outer(np.arange(n), np.arange(n))
+        if self.kind == "near":
+            return np.abs(offset) <= (n if self.window is None else self.window)
         seen = offset >= 0
         return seen if self.kind == "causal" or self.window is None else seen & (offset < self.window)
 
     def describe(self) -> str:
         """One word, or one phrase, for reports."""
-        return f"local causal window of {self.window}" if self.kind == "local" else self.kind
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Normalization:
-    """LayerNorm: gain * (x - mean)/sqrt(var + eps) + bias; RMSNorm: gain * x / sqrt(mean(x^2) + eps)."""
-
-    __repr__ = with_shapes
-
-    kind: Literal["layernorm", "rmsnorm"]
-    eps: float
-    gain: Array
-    bias: Array | None = None
-
-    def apply(self, x: Array, *, with_bias: bool = True) -> Array:
-        """The normalised rows, in the dtype of ``x``."""
-        return np.asarray(
-            normalised(x, self.eps, self.kind == "layernorm", self.gain, self.bias if with_bias else None)
-        )
-
-    def weights(self) -> NormWeights[Array]:
-        """The norm as the forward pass reads it."""
-        return NormWeights(self.gain, self.bias, float(self.eps), self.kind == "layernorm")
+        words = {"local": f"local causal window of {self.window}", "near": f"full, to a distance of {self.window}"}
+        return words.get(self.kind, self.kind)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +93,10 @@ class FeedForward:
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One attention head: Q, K, V (d_head, d), O (d, d_head), biases, scale.  See the module for the equations."""
+    """One attention head: Q, K, V (d_head, d), O (d, d_head), biases, scale.  See the module for the equations.
+
+    Values may be narrower than queries (multi-head latent attention): V (d_value, d), O (d, d_value).
+    """
 
     index: int
     Q: Array
@@ -180,6 +167,10 @@ class Head:
         return head_html(self)
 
 
+#: Positions inside the scores, or added once before the layers.
+Positions = Literal["absolute", "rotary", "none", "ALiBi", "relative", "disentangled"]
+
+
 @dataclass(frozen=True)
 class StoredMatrix:
     """Where a matrix of this convention is in the file: tensor name, and whether the file holds the transpose."""
@@ -193,7 +184,10 @@ class Layer:
     """One attention layer with what surrounds it.  ``placement`` pre: x + attn(norm(x)); post: norm(x + attn(x)).
 
     ``weights_of`` is the first layer that has the same stored weights (ALBERT shares them), else ``index``.
-    ``feed_forward`` is read from the file on first use.
+    ``feed_forward`` is read from the file on first use; ``not_read`` says what it is where it is none that can be read.
+    ``positions`` are those inside the scores, or ``absolute`` where there are only those added before the layers; ``added``:
+    there are both.  ``rules``: what the scores are beside the bilinear form.  ``parallel``, update norms and gains as in
+    :class:`~eigentoken.transformer_layer.Block`.
     """
 
     index: int
@@ -202,7 +196,7 @@ class Layer:
     placement: Literal["pre", "post"]
     attention_norm: Normalization
     feed_forward_norm: Normalization
-    positions: Literal["absolute", "rotary", "none"]
+    positions: Positions
     read_feed_forward: Callable[[], FeedForward] = field(repr=False)
     output_bias: Array | None = None
     output_stored: StoredMatrix = StoredMatrix("", False)
@@ -210,11 +204,36 @@ class Layer:
     stored_dtype: str = "float32"
     folded: tuple[str, ...] = ()
     not_folded: tuple[str, ...] = ()
+    added: bool = False
+    rules: Rules = PLAIN
+    parallel: bool = False
+    attention_update_norm: Normalization | None = None
+    feed_forward_update_norm: Normalization | None = None
+    attention_gain: Array | None = None
+    feed_forward_gain: Array | None = None
+    not_read: str = ""
 
     @cached_property
     def feed_forward(self) -> FeedForward:
         """The feed-forward block, read when asked for."""
+        if self.not_read:
+            raise ModelError(
+                f"layer {self.index}: the feed-forward is {self.not_read}, which is not read: ask for the attention alone "
+                "(with_feed_forward=False)"
+            )
         return self.read_feed_forward()
+
+    def update(self) -> str:
+        """What happens to the attention's update before it is added, in words; nothing where it is added as it is."""
+        said = ["a norm of the update"] if self.attention_update_norm is not None else []
+        said += ["a gain of the update"] if self.attention_gain is not None else []
+        return ", ".join(said)
+
+    def beyond(self) -> tuple[str, ...]:
+        """Every part in which the layer is no softmax attention of a bilinear form whose update is added as it is."""
+        found = (self.rules.scores(), self.rules.weights(), self.rules.values(), self.update())
+        inside = f"{self.positions} positions" if self.rules.terms is not None else ""
+        return tuple(each for each in (*found, inside) if each)
 
     @property
     def d(self) -> int:
@@ -252,7 +271,7 @@ class Layer:
         """
 
         def stacked(name: str) -> Array | None:
-            found = [(getattr(head, f"{name}_bias"), head.d_head) for head in self.heads]
+            found = [(getattr(head, f"{name}_bias"), len(getattr(head, name.upper()))) for head in self.heads]
             if all(bias is None for bias, _ in found):
                 return None
             return np.concatenate([np.zeros(width) if bias is None else bias for bias, width in found])
@@ -261,15 +280,18 @@ class Layer:
         biases = [stacked(part) for part in "qkv"]
         joined = None
         if any(bias is not None for bias in biases):
-            zeros = np.zeros(len(matrices[0]))
-            joined = np.concatenate([zeros if bias is None else bias for bias in biases])
+            pairs = zip(biases, matrices, strict=True)
+            joined = np.concatenate([np.zeros(len(rows)) if bias is None else bias for bias, rows in pairs])
         inner = self.feed_forward if feed_forward else None
         if inner is not None:
             inner.check_activation()
-        rotary = self.rotary
+        rotary, latent = self.rotary, self.rules.latent
+        after = [
+            None if n is None else n.weights() for n in (self.attention_update_norm, self.feed_forward_update_norm)
+        ]
         return Block(
             heads=len(self.heads),
-            qkv=np.concatenate(matrices),
+            qkv=np.concatenate(matrices) if latent is None else latent.qkv,
             out=self.output_matrix(),
             scale=float(self.heads[0].scale),
             causal=self.mask.kind == "causal",
@@ -278,8 +300,15 @@ class Layer:
             feed_forward_norm=self.feed_forward_norm.weights(),
             qkv_bias=joined,
             out_bias=self.output_bias,
-            allowed=self.mask.allowed if self.mask.kind == "local" else None,
+            allowed=self.mask.allowed if self.mask.kind in ("local", "near") else None,
             turn=None if rotary is None else rotary.rotate,
+            rules=self.rules.as_run(),
+            latent=latent,
+            parallel=self.parallel,
+            attention_update_norm=after[0],
+            feed_forward_update_norm=after[1],
+            attention_gain=self.attention_gain,
+            feed_forward_gain=self.feed_forward_gain,
             **({} if inner is None else inner.parts()),
         )
 
@@ -301,6 +330,8 @@ class Layer:
             raise ModelError(f"layer {self.index}: gains can be folded only when the norm comes before attention (pre)")
         if self.folded:
             raise ModelError(f"layer {self.index}: gains are folded already ({'; '.join(self.folded)})")
+        if self.rules.latent is not None:
+            raise ModelError(f"layer {self.index}: gains cannot be folded where heads read a normed latent")
         g = self.attention_norm.gain.astype(np.float64)
         beta = self.attention_norm.bias
         text = ("norm gain into Q, K, V" + (", norm bias into their biases" if beta is not None else ""),)
@@ -330,12 +361,14 @@ class Layer:
 
     def describe(self) -> str:
         """One line for reports."""
-        norm = f"{self.placement}-{self.attention_norm.kind}"
+        norm = (
+            "no norm before" if self.attention_norm.kind == "none" else f"{self.placement}-{self.attention_norm.kind}"
+        )
+        norm += ", parallel feed-forward" if self.parallel else ""
         shared = f", weights of layer {self.weights_of}" if self.weights_of != self.index else ""
         where = self.rotary.describe() if self.rotary is not None else f"{self.positions} positions"
-        return (
-            f"layer {self.index}{shared}: {len(self.heads)} heads, d={self.d}, {self.mask.describe()}, {norm}, {where}"
-        )
+        beyond = "".join(f", {each}" for each in self.beyond() if not each.endswith("positions"))
+        return f"layer {self.index}{shared}: {len(self.heads)} heads, d={self.d}, {self.mask.describe()}, {norm}, {where}{beyond}"
 
     def _repr_html_(self) -> str:
         from eigentoken.models.convention.display import layer_html
@@ -359,17 +392,21 @@ def split_heads(
     b_V: Array | None = None,
     rotary: Rotary | None = None,
 ) -> tuple[Head, ...]:
-    """Views of the stacked projections: W_Q (H d_h, d), W_K and W_V (H_kv d_h, d), W_O (d, H d_h).
+    """Views of the stacked projections: W_Q (H d_h, d), W_K (H_kv d_h, d), W_V (H_kv d_v, d), W_O (d, H d_v).
 
     Query head h uses key-value head h // (H / H_kv) (Ainslie et al., GQA, 2023).
     """
-    d_head, group = W_Q.shape[0] // n_heads, n_heads // n_kv_heads
+    group, wide = n_heads // n_kv_heads, W_O.shape[1] // n_heads
 
     def rows(W: Array, h: int) -> Array:
-        return W[h * d_head : (h + 1) * d_head]
+        size = W.shape[0] // (n_heads if W is W_Q else n_kv_heads)
+        return W[h * size : (h + 1) * size]
 
     def cut(b: Array | None, h: int) -> Array | None:
-        return None if b is None else b[h * d_head : (h + 1) * d_head]
+        if b is None:
+            return None
+        size = b.shape[0] // (n_heads if b is b_Q else n_kv_heads)
+        return b[h * size : (h + 1) * size]
 
     return tuple(
         Head(
@@ -379,7 +416,7 @@ def split_heads(
             Q=rows(W_Q, h),
             K=rows(W_K, h // group),
             V=rows(W_V, h // group),
-            O=W_O[:, h * d_head : (h + 1) * d_head],
+            O=W_O[:, h * wide : (h + 1) * wide],
             q_bias=cut(b_Q, h),
             k_bias=cut(b_K, h // group),
             v_bias=cut(b_V, h // group),

@@ -24,7 +24,8 @@ class Rotary:
 
     ``interleaved``: pair k is (2k, 2k+1) (llama2.c, GGUF of the llama architecture); otherwise it is (k, k + dims/2)
     (transformers).  ``rule`` says how the frequencies follow from ``theta``.  ``gain`` multiplies turned queries and keys
-    (YaRN): the score scale of a layer is divided by its square, R itself stays orthogonal.
+    (YaRN): the score scale of a layer is divided by its square, R itself stays orthogonal.  ``start``: the first coordinate that
+    is turned.
     """
 
     theta: float
@@ -34,11 +35,13 @@ class Rotary:
     frequencies: tuple[float, ...]
     rule: str = "default"
     gain: float = 1.0
+    start: int = 0
 
     def pairs(self) -> tuple[Array, Array]:
         """The coordinates (first, second) of each turned pair."""
         k = np.arange(self.dims // 2)
-        return (2 * k, 2 * k + 1) if self.interleaved else (k, k + self.dims // 2)
+        first, second = (2 * k, 2 * k + 1) if self.interleaved else (k, k + self.dims // 2)
+        return first + self.start, second + self.start
 
     def rotation(self, delta: float) -> Array:
         """R_delta as a (d_head, d_head) float64 matrix acting on columns from the left.

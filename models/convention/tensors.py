@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from eigentoken.models.convention.errors import ModelError, some
-from eigentoken.models.convention.head_and_layer import Normalization
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array
 
 
@@ -131,13 +131,19 @@ class WeightReader:
         """The tensor if it is there."""
         return self.read(name, shape) if self.has(name) else None
 
-    def norm(self, name: str, width: int, *, eps: float, rms: bool = False) -> Normalization:
-        """A normalization; the gain is ``name.weight`` or, in conversions from TensorFlow, ``name.gamma``."""
+    def norm(
+        self, name: str, width: int, *, eps: float, rms: bool = False, bias: bool = True, one_plus: bool = False
+    ) -> Normalization:
+        """A normalization; the gain is ``name.weight`` or, in conversions from TensorFlow, ``name.gamma``.
+
+        ``one_plus``: the file stores w of a gain 1 + w (Gemma).
+        """
         gain = self.read(self.first([f"{name}.weight", f"{name}.gamma"]), (width,))
+        gain = 1.0 + gain.astype(np.float64) if one_plus else gain
         if rms:
             return Normalization("rmsnorm", eps, gain)
-        bias = self.read(self.first([f"{name}.bias", f"{name}.beta"]), (width,))
-        return Normalization("layernorm", eps, gain, bias)
+        shift = self.read(self.first([f"{name}.bias", f"{name}.beta"]), (width,)) if bias else None
+        return Normalization("layernorm", eps, gain, shift)
 
     def _info(self, name: str) -> TensorInfo:
         info = self.store.infos.get(self.prefix + name)

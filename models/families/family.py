@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from eigentoken.files.installed import package_folders
 from eigentoken.models.convention.configuration import Config
@@ -25,11 +25,13 @@ from eigentoken.models.convention.head_and_layer import (
     FeedForward,
     Layer,
     Mask,
-    Normalization,
+    Positions,
     StoredMatrix,
     split_heads,
 )
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
+from eigentoken.models.convention.rules import PLAIN, Rules
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.recognition import quantised, unindexed, unmerged
 
@@ -101,6 +103,10 @@ class Family(ABC):
         """The normalization after the last layer, if there is one."""
         return None
 
+    def not_read(self, index: int) -> str:
+        """What the feed-forward of a layer is where it is none that is read (a mixture of experts); nothing otherwise."""
+        return ""
+
     def weights_of(self, index: int) -> int:
         """The first layer with the same stored weights."""
         return index
@@ -122,10 +128,12 @@ class Family(ABC):
         placement: Literal["pre", "post"],
         attention_norm: Normalization,
         feed_forward_norm: Normalization,
-        positions: Literal["absolute", "rotary", "none"],
+        positions: Positions,
         rotary: Rotary | None = None,
+        rules: Rules = PLAIN,
+        **more: Any,
     ) -> Layer:
-        """The layer object, stamped with what was not folded."""
+        """The layer object, stamped with what was not folded; ``more`` are further parts of :class:`Layer`."""
         p = projections
         heads = split_heads(
             p.W_Q,
@@ -143,10 +151,16 @@ class Family(ABC):
             rotary=rotary,
         )
         has_bias = [label for label, b in zip("QKVO", (p.b_Q, p.b_K, p.b_V, p.b_O), strict=True) if b is not None]
-        kept = [f"norm gain{'' if attention_norm.bias is None else ' and bias'} ({placement}-{attention_norm.kind})"]
+        norm = f"norm gain{'' if attention_norm.bias is None else ' and bias'} ({placement}-{attention_norm.kind})"
+        kept = [norm] if attention_norm.kind != "none" else []
         kept += [f"score scale {scale:.6g}"]
         kept += [f"biases of {', '.join(has_bias)}"] if has_bias else []
         kept += ["rotary positions"] if rotary is not None else []
+        kept += [f"{positions} positions"] if rules.terms is not None else []
+        kept += [each for each in (rules.scores(), rules.weights(), rules.values()) if each]
+        after = {"attention_update_norm": "norm of the update", "attention_gain": "gain of the update"}
+        kept += [text for name, text in after.items() if more.get(name) is not None]
+        last = "feed-forward" + (f" ({more['not_read']}, not read)" if more.get("not_read") else "")
         return Layer(
             index=index,
             heads=heads,
@@ -160,7 +174,9 @@ class Family(ABC):
             output_stored=p.output_stored,
             weights_of=self.weights_of(index),
             stored_dtype=p.stored_dtype,
-            not_folded=(*kept, "feed-forward"),
+            not_folded=(*kept, last),
+            rules=rules,
+            **more,
         )
 
     def dtypes(self, *names: str) -> str:

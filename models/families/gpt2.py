@@ -6,7 +6,8 @@ import math
 
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import TokenEmbedding
-from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, StoredMatrix
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import Family, Projections, Shape, register
 

@@ -7,7 +7,8 @@ from typing import Any
 from eigentoken.models.convention.configuration import MAX_LAYERS, Config
 from eigentoken.models.convention.embedding import TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
-from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, StoredMatrix
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import Family, Projections, Shape, register
 

@@ -12,17 +12,12 @@ from typing import Any
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
-from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, Normalization, StoredMatrix
-from eigentoken.models.convention.rotary import (
-    Rotary,
-    linear_rotary,
-    llama3_rotary,
-    standard_rotary,
-    yarn_gain,
-    yarn_rotary,
-)
+from eigentoken.models.convention.head_and_layer import FeedForward, Layer, Mask, StoredMatrix
+from eigentoken.models.convention.normalization import Normalization
+from eigentoken.models.convention.rotary import Rotary
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import Family, Projections, Shape, register
+from eigentoken.models.families.rotary_rules import rotary_of
 
 DEFAULT_KV_HEADS = {"mistral": 8, "qwen2": 32, "smollm3": 4}
 DEFAULT_WINDOW = {"mistral": 4096}
@@ -168,82 +163,3 @@ class Llama(Family):
 
     def final_norm(self) -> Normalization:
         return self.weights.norm("norm", self.d, eps=self.eps, rms=True)
-
-
-def rotary_of(config: Config, d_head: int, default_theta: float) -> Rotary:
-    """The rotary encoding from ``rope_parameters`` (new), or ``rope_theta`` with ``rope_scaling`` (old, and first)."""
-    rope = config.section("rope_scaling") or config.section("rope_parameters") or Config({}, config.where)
-    theta = rope.number("rope_theta", default=config.number("rope_theta", default=default_theta))
-    dims = config.integer("eigentoken_rope_dims", default=d_head, minimum=0)
-    interleaved = config.flag("eigentoken_rope_interleaved")
-    rule = rope.text("rope_type", "type", default="default")
-    share = rope.number("partial_rotary_factor", default=config.number("partial_rotary_factor", default=1.0))
-    if rule != "default" and share != 1.0:  # with the default rule, models of this family turn all coordinates anyway
-        raise ModelError(
-            f"{config.where}: partial_rotary_factor={share:g} with rope_type {rule[:40]!r} is not supported: "
-            "LLaMA-like models turn all coordinates of a head"
-        )
-    if rule in ("default", "dynamic"):
-        plain = standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved)
-        return plain if rule == "default" else _renamed(plain, "dynamic, as within the trained length")
-    if rule == "linear":
-        factor = rope.number("factor")
-        return linear_rotary(theta=theta, d_head=d_head, dims=dims, factor=factor, interleaved=interleaved)
-    if rule == "llama3":
-        return llama3_rotary(
-            theta=theta,
-            d_head=d_head,
-            dims=dims,
-            factor=rope.number("factor"),
-            low=rope.number("low_freq_factor"),
-            high=rope.number("high_freq_factor"),
-            original_length=_trained_length(config, rope),
-            interleaved=interleaved,
-        )
-    if rule == "yarn":
-        return _yarn(config, rope, theta, d_head, dims, interleaved)
-    if rule == "divisors":
-        return _divided(config, standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved))
-    raise ModelError(
-        f"{config.where}: rope_type {rule[:40]!r} is not supported: expected default, linear, dynamic, llama3 or yarn"
-    )
-
-
-def _trained_length(config: Config, rope: Config) -> float:
-    """The length that the rotary rule counts from: beside the rope parameters, in them, or the model's own."""
-    beside = config.number("original_max_position_embeddings", default=0.0)
-    own = config.number("max_position_embeddings", default=2048.0)
-    return beside or rope.number("original_max_position_embeddings", default=own)
-
-
-def _yarn(config: Config, rope: Config, theta: float, d_head: int, dims: int, interleaved: bool) -> Rotary:
-    length = _trained_length(config, rope)
-    factor = rope.number("factor", default=config.number("max_position_embeddings", default=2048.0) / (length or 1.0))
-    some, all_dim = rope.number("mscale", default=0.0), rope.number("mscale_all_dim", default=0.0)
-    ratio = yarn_gain(factor, some) / yarn_gain(factor, all_dim) if some and all_dim else yarn_gain(factor)
-    return yarn_rotary(
-        theta=theta,
-        d_head=d_head,
-        dims=dims,
-        factor=factor,
-        original_length=length,
-        fast=rope.number("beta_fast", default=32.0) or 32.0,
-        slow=rope.number("beta_slow", default=1.0) or 1.0,
-        truncate=rope.flag("truncate", default=True),
-        gain=rope.number("attention_factor", default=ratio),
-        interleaved=interleaved,
-    )
-
-
-def _renamed(rotary: Rotary, rule: str) -> Rotary:
-    return Rotary(rotary.theta, rotary.dims, rotary.d_head, rotary.interleaved, rotary.frequencies, rule)
-
-
-def _divided(config: Config, plain: Rotary) -> Rotary:
-    """GGUF stores a divisor for each frequency (``rope_freqs.weight``)."""
-    divisors: Any = config.raw("eigentoken_rope_divisors")
-    fits = isinstance(divisors, list) and len(divisors) == len(plain.frequencies)
-    if not fits or not all(isinstance(v, float) and math.isfinite(v) and v > 0 for v in divisors):
-        raise ModelError(f"{config.where}: rope_freqs must have {len(plain.frequencies)} positive finite entries")
-    frequencies = tuple(w / v for w, v in zip(plain.frequencies, divisors, strict=True))
-    return Rotary(plain.theta, plain.dims, plain.d_head, plain.interleaved, frequencies, "stored divisors")

@@ -13,7 +13,8 @@ from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.display import table
 from eigentoken.models.convention.embedding import Embedding
 from eigentoken.models.convention.errors import ModelError
-from eigentoken.models.convention.head_and_layer import Layer, Normalization
+from eigentoken.models.convention.head_and_layer import Layer
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import SourceFile, TensorStore, WeightReader
 from eigentoken.models.families.family import Family, family_of
 

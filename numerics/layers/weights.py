@@ -122,6 +122,10 @@ class Surroundings:
     placement: str = "post"
     norm: str = "layernorm"
     gains_folded: bool = False
+    scores: str = ""
+    weights: str = ""
+    values: str = ""
+    update: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +153,8 @@ class LayerWeights:
     @property
     def _scored_by_weights(self) -> bool:
         """Are the scores known from Q and K, and rotations that all heads share?"""
-        return self._positions in {"none", "rotary"}
+        around = self.surroundings
+        return self._positions in {"none", "rotary"} and not (around.scores or around.weights or around.values)
 
     @cached_property
     def acting(self) -> tuple[tuple[int, ...], ...]:

@@ -27,6 +27,7 @@ __all__ = [
     "LayerParts",
     "LayerState",
     "NormWeights",
+    "ScoreRules",
     "activation",
     "attended",
     "attention",
@@ -246,7 +247,7 @@ WHOLE = LayerParts()
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NormWeights(Generic[R]):
-    """Layer norm, or RMS norm when ``centred`` is false."""
+    """Layer norm, or RMS norm when ``centred`` is false; nothing at all where it is the ``identity``."""
 
     __repr__ = with_shapes
 
@@ -254,11 +255,35 @@ class NormWeights(Generic[R]):
     bias: R | None
     eps: float
     centred: bool = True
+    identity: bool = False
 
     def apply(self, x: A, parts: LayerParts = WHOLE) -> A:
+        if self.identity:
+            return x
         affine = parts.norm == "affine"
         bias = self.bias if affine and parts.biases else None
         return normalised(x, self.eps, self.centred, self.gain if affine else None, bias)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreRules(Generic[R]):
+    """What a layer does to queries, keys and scores beside ``q^T k / scale``; each part is off unless it is given.
+
+    In this order: ``clip`` cuts the entries of q, k and v to [-clip, clip]; ``query_norm`` and ``key_norm`` normalise q and k,
+    each head for itself (gains (d_h) or (H, d_h)) or, ``across``, all heads of a token together (gains (H d_h)); positions turn
+    them; ``terms(q, k)`` (..., H, n, n) is added to ``q^T k / scale``; ``cap`` replaces a score s by ``cap tanh(s / cap)``;
+    ``sinks`` (H) are the scores of one more key, which takes weight and has no value.
+    """
+
+    __repr__ = with_shapes
+
+    query_norm: NormWeights[R] | None = None
+    key_norm: NormWeights[R] | None = None
+    across: bool = False
+    clip: float | None = None
+    terms: Callable[[Any, Any], Array] | None = None
+    cap: float | None = None
+    sinks: R | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,7 +291,10 @@ class Block(Generic[R]):
     """The weights of one layer: ``qkv`` (3 H d_h, d) stacked, ``out`` (d, H d_h), norms, feed-forward; see :func:`run_parts`.
 
     ``causal``: token i sees the tokens j <= i; ``allowed(n)``, if given, says instead which it sees.  ``turn`` turns queries
-    and keys by their positions.
+    and keys by their positions; ``rules`` is what else happens to the scores.  Values may be of another width than queries
+    (``out`` says which).  ``latent``: what ``qkv`` acts on instead of the token.  ``parallel``: the feed-forward sees the state
+    before the attention.  ``attention_update_norm`` and ``attention_gain`` norm and scale an update before it is added, those
+    of the feed-forward likewise.
     """
 
     __repr__ = with_shapes
@@ -290,6 +318,13 @@ class Block(Generic[R]):
     activation: str = "gelu_new"
     allowed: Callable[[int], Array] | None = None
     turn: Activation | None = None
+    rules: ScoreRules[R] | None = None
+    latent: Activation | None = None
+    parallel: bool = False
+    attention_update_norm: NormWeights[R] | None = None
+    feed_forward_update_norm: NormWeights[R] | None = None
+    attention_gain: R | None = None
+    feed_forward_gain: R | None = None
 
     @property
     def d(self) -> int:
@@ -298,7 +333,7 @@ class Block(Generic[R]):
     def layer_matrix(self) -> R:
         """``F = sum_h O_h V_h``, the layer matrix of Li and Altafini, in 64 bits."""
         double = library(self.out).float64
-        out, values = _open(self.out), _open(self.qkv)[2 * self.out.shape[1] :]
+        out, values = _open(self.out), _open(self.qkv)[-self.out.shape[1] :]
         torch = library(self.out).__name__ == "torch"
         found: R = out.to(double) @ values.to(double) if torch else out.astype(double) @ values.astype(double)
         return found
@@ -317,8 +352,9 @@ class LayerState(Generic[R]):
     """What one layer did.  Rows are tokens; H is the number of heads.
 
     ``scores`` (..., H, n, n) before the mask, ``weights`` (..., H, n, n) after softmax, ``attention_output``
-    (..., n, d) the update sum_h O_h V_h(...) + b_O before residual and norm, ``after_attention`` the state between
-    the two halves, ``feed_forward_output`` the second update (None when off), ``output`` the state after the layer.
+    (..., n, d) the update sum_h O_h V_h(...) + b_O before residual and norm, ``attention_update`` what of it is added (normed
+    or scaled where the layer does that), ``after_attention`` the state between the two halves, ``feed_forward_output`` and
+    ``feed_forward_update`` the same of the second half (None when off), ``output`` the state after the layer.
     """
 
     __repr__ = with_shapes
@@ -330,6 +366,8 @@ class LayerState(Generic[R]):
     after_attention: R
     feed_forward_output: R | None
     output: R
+    attention_update: R
+    feed_forward_update: R | None = None
     index: int = 0
 
 
@@ -338,20 +376,67 @@ def attention(block: Block[Array], x: A, biases: bool = True) -> tuple[A, A, A]:
 
     ``score_ij = (Q x_i + b_Q)^T R_{j-i} (K x_j + b_K) / scale``, given without the mask; R = I where ``turn`` is not given.
     """
-    mixed = linear(x, block.qkv, block.qkv_bias if biases else None)
-    scores, weights, joined = attended(mixed, block.heads, block.scale, block.seen(x.shape[-2]), block.turn)
+    seen = x if block.latent is None else block.latent(x)
+    mixed = linear(seen, block.qkv, block.qkv_bias if biases else None)
+    width = int(block.out.shape[1])
+    scores, weights, joined = attended(
+        mixed, block.heads, block.scale, block.seen(x.shape[-2]), block.turn, block.rules, width
+    )
     return scores, weights, linear(joined, block.out, block.out_bias if biases else None)
 
 
-def attended(mixed: A, heads: int, scale: float, seen: Array | None, turn: Activation | None = None) -> tuple[A, A, A]:
-    """Scores, weights, and what the heads see side by side: from queries, keys, values (..., n, 3 H d_h) to (..., n, H d_h)."""
-    apart = _open(mixed).reshape((*mixed.shape[:-1], 3, heads, -1))
-    q, k, v = (apart[..., part, :, :].swapaxes(-2, -3) for part in range(3))
+def attended(
+    mixed: A,
+    heads: int,
+    scale: float,
+    seen: Array | None,
+    turn: Activation | None = None,
+    rules: ScoreRules[Array] | None = None,
+    width: int | None = None,
+) -> tuple[A, A, A]:
+    """Scores, weights, and what the heads see side by side: from queries, keys, values (..., n, 3 H d_h) to (..., n, H d_h).
+
+    ``width``: of all values together, where it is not a third.
+    """
+    rule = ScoreRules() if rules is None else rules
+    flat = _open(mixed if rule.clip is None else library(mixed).clip(mixed, -rule.clip, rule.clip))
+    values = mixed.shape[-1] // 3 if width is None else width
+    keys = (mixed.shape[-1] - values) // 2
+    parts = (flat[..., :keys], flat[..., keys : 2 * keys], flat[..., 2 * keys :])
+    q, k, v = (part.reshape((*mixed.shape[:-1], heads, -1)) for part in parts)
+    q, k = _normed(q, rule.query_norm, rule.across), _normed(k, rule.key_norm, rule.across)
+    q, k, v = (part.swapaxes(-2, -3) for part in (q, k, v))
     if turn is not None:
         q, k = turn(q), turn(k)
     scores = q @ k.swapaxes(-1, -2) / cast(scale, mixed)
-    weights = masked_softmax(scores, seen)
+    if rule.terms is not None:
+        scores = scores + cast(rule.terms(q, k), mixed)
+    if rule.cap is not None:
+        scores = rule.cap * library(mixed).tanh(scores / rule.cap)
+    weights = masked_softmax(scores, seen) if rule.sinks is None else _with_sinks(scores, seen, rule.sinks)
     return scores, weights, (weights @ v).swapaxes(-2, -3).reshape((*mixed.shape[:-1], -1))
+
+
+def _normed(y: Any, norm: NormWeights[Array] | None, across: bool) -> Any:
+    """Queries or keys (..., n, H, d_h), normalised a head or, ``across``, a token."""
+    if norm is None:
+        return y
+    if not across:
+        return norm.apply(y)
+    return norm.apply(y.reshape((*y.shape[:-2], -1))).reshape(y.shape)
+
+
+def _with_sinks(scores: Any, seen: Array | None, sinks: Array) -> Any:
+    """The weights of the keys, where one more key of the given score takes its share: they sum to less than 1."""
+    found = library(scores)
+    column = cast(sinks, scores)[:, None, None] + found.zeros_like(scores[..., :1])
+    whole = found.concatenate([scores, column], -1)
+    if seen is None:
+        return masked_softmax(whole, None)[..., :-1]
+    import numpy as np
+
+    allowed = np.concatenate([np.asarray(seen), np.ones((*np.shape(seen)[:-1], 1), dtype=bool)], -1)
+    return masked_softmax(whole, allowed)[..., :-1]
 
 
 def activation(name: str) -> Activation:
@@ -411,13 +496,22 @@ def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> LayerStat
         unit: A = tokens / library(y).sqrt((tokens * tokens).sum(axis=-1, keepdims=True))
         return unit
 
+    def added(norm: NormWeights[Array] | None, gain: Array | None, update: A) -> A:
+        if not trained:
+            return update
+        normed = update if norm is None else norm.apply(update, parts)
+        return normed if gain is None else _open(normed) * cast(gain, x)
+
     scores, weights, update = attention(block, before(block.attention_norm, x), parts.biases)
-    middle: A = after(block.attention_norm, _open(x) + update)
-    second, output = None, middle
+    first = added(block.attention_update_norm, block.attention_gain, update)
+    middle: A = after(block.attention_norm, _open(x) + first)
+    second, moved, output = None, None, middle
     if parts.feed_forward and block.up is not None:
-        second = feed_forward_update(block, before(block.feed_forward_norm, middle), parts.biases)
-        output = after(block.feed_forward_norm, _open(middle) + second)
-    return LayerState(x, scores, weights, update, middle, second, output)
+        entering = x if block.parallel else middle
+        second = feed_forward_update(block, before(block.feed_forward_norm, entering), parts.biases)
+        moved = added(block.feed_forward_update_norm, block.feed_forward_gain, second)
+        output = after(block.feed_forward_norm, _open(middle) + moved)
+    return LayerState(x, scores, weights, update, middle, second, output, first, moved)
 
 
 def run_block(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> A:

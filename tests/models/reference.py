@@ -21,7 +21,8 @@ class Recording:
         softmax = torch.nn.functional.softmax
 
         def recording_softmax(x: Any, *args: Any, **kwargs: Any) -> Any:
-            self.scores.append(x.detach().float().numpy().copy())
+            if x.ndim == 4:  # a router of experts has its own
+                self.scores.append(x.detach().float().numpy().copy())
             return softmax(x, *args, **kwargs)
 
         def keep(module: Any, arguments: Any, output: Any) -> None:
@@ -34,11 +35,12 @@ class Recording:
         torch.nn.functional.softmax = recording_softmax
         try:
             with torch.no_grad():
-                out = model(**{name: tensor}, output_attentions=True, output_hidden_states=True)
+                eager = model.config._attn_implementation == "eager"
+                out = model(**{name: tensor}, output_attentions=eager, output_hidden_states=True)
         finally:
             torch.nn.functional.softmax = softmax
             for hook in hooks:
                 hook.remove()
-        self.weights = [a.numpy() for a in out.attentions]
+        self.weights = [a.numpy() for a in out.attentions] if out.attentions is not None else []
         self.hidden = [h.numpy() for h in out.hidden_states]
         self.last = out.last_hidden_state.numpy()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask, Normalization
+from eigentoken.models.convention.head_and_layer import FeedForward, Head, Layer, Mask
+from eigentoken.models.convention.normalization import Normalization
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
 from eigentoken.numerics.dynamics.observables import cosine_gap
 from eigentoken.numerics.dynamics.problem import problem

@@ -115,6 +115,8 @@ class LayerSystem:
     exactly zero as none (both only where certified).  ``uniform``: one head acts and its scores are exactly zero.
     ``score_is_identity`` and ``value_is_identity``: one head acts and its P, or U, is exactly the identity.
     ``positions`` are those inside the scores; ``added_positions`` those added once before the layers.
+    ``scores``, ``weights``, ``values`` and ``update`` say what the layer does beside ``x_i^T P x_j``, softmax, ``V x_j`` and
+    adding the update as it is; empty where it does nothing else.
     """
 
     heads: int
@@ -131,6 +133,10 @@ class LayerSystem:
     placement: PlacementName = "post"
     norm: NormName = "layernorm"
     gains_folded: bool = False
+    scores: str = ""
+    weights: str = ""
+    values: str = ""
+    update: str = ""
 
     @property
     def heads_text(self) -> str:
@@ -156,7 +162,8 @@ class LayerSystem:
             else ""
         )
         scores = ", uniform weights" if self.uniform else ""
-        return f"{self.heads_text}{shared}, {self.mask_text}, {_positions(self.positions)}{added}{scores}"
+        beside = "".join(f", {each}" for each in (self.scores, self.weights, self.values, self.update) if each)
+        return f"{self.heads_text}{shared}, {self.mask_text}, {_positions(self.positions)}{added}{scores}{beside}"
 
     def as_dict(self) -> SystemDocument:
         return {
@@ -174,6 +181,10 @@ class LayerSystem:
             "placement": self.placement,
             "norm": self.norm,
             "gains_folded": self.gains_folded,
+            "scores": self.scores,
+            "weights": self.weights,
+            "values": self.values,
+            "update": self.update,
             "says": self.describe(),
         }
 
@@ -241,12 +252,24 @@ def contains(listed: System, covers: Covers, layer: LayerSystem) -> Match:
         )
     if listed.value is None and not layer.value_is_identity:
         found.append(Difference("values", "the value matrix I", "a value matrix O V other than I"))
+    found += _beside_attention(layer)
     found += _of_others(listed, layer)
     if covers.replaced:
         found.append(Difference("map", covers.replaced, "the map of its system"))
     if covers.example:
         found.append(Difference("matrices", covers.example, "matrices of its own"))
     return Match(listed, tuple(found), needs)
+
+
+def _beside_attention(layer: LayerSystem) -> list[Difference]:
+    """What a layer does that is in no system: no derivation covers it, whatever else it covers."""
+    has = (
+        Difference("scores", "scores x_i^T P x_j", layer.scores),
+        Difference("attention", "weights that sum to 1", layer.weights),
+        Difference("values", "values that are linear in the token", layer.values),
+        Difference("normalisation", "an update that is added as it is", layer.update),
+    )
+    return [each for each in has if each.layer]
 
 
 def _of_others(listed: System, layer: LayerSystem) -> list[Difference]:
@@ -281,7 +304,7 @@ def idealisations(listed: System, layer: LayerSystem) -> tuple[str, ...]:
         names.append("no normalisation" if listed.normalisation is Normalisation.NONE else "normalisation")
     names += ["centring"] if layer.norm == "layernorm" and listed.normalisation is not Normalisation.NONE else []
     names += ["weights over root d"] if listed.over_root_d else []
-    names += [] if layer.gains_folded else ["gains"]
+    names += [] if layer.gains_folded or layer.norm == "none" else ["gains"]
     return (*names, "biases", "feed-forward")
 
 
@@ -305,9 +328,13 @@ def _count(number: int, word: str) -> str:
 
 
 def _mask(kind: str) -> str:
-    return {"full": "full attention", "causal": "causal attention", "local": "causal attention in a window"}.get(
-        kind, f"{kind} mask"
-    )
+    words = {
+        "full": "full attention",
+        "causal": "causal attention",
+        "local": "causal attention in a window",
+        "near": "full attention to a distance",
+    }
+    return words.get(kind, f"{kind} mask")
 
 
 def _positions(kind: str) -> str:

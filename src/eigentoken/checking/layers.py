@@ -89,15 +89,19 @@ def weights_of(layer: Layer) -> LayerWeights:
         )
         for number, head in enumerate(layer.heads)
     ]
-    added = layer.positions == "absolute"  # once, before the layers: no part of a layer's system
+    only_added = layer.positions == "absolute"  # once, before the layers: no part of a layer's system
     surroundings = Surroundings(
         mask=layer.mask.kind,
         window=layer.mask.window,
-        positions="none" if added else layer.positions,
-        added_positions=layer.positions if added else "none",
+        positions="none" if only_added else layer.positions,
+        added_positions="absolute" if only_added or layer.added else "none",
         placement=layer.placement,
         norm=layer.attention_norm.kind,
         gains_folded=bool(layer.folded),
+        scores=layer.rules.scores(),
+        weights=layer.rules.weights(),
+        values=layer.rules.values(),
+        update=layer.update(),
     )
     return LayerWeights(layer.weights_of, tuple(heads), surroundings)
 

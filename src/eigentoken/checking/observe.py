@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
 
-__all__ = ["observe", "reads_ids", "starting_tokens"]
+__all__ = ["observe", "reads_ids", "starting_tokens", "whole_layers"]
 
 
 def observe(
@@ -26,6 +26,8 @@ def observe(
     from eigentoken.models.forward import first_states, run_layer
 
     found: list[Observed] = []
+    if not whole_layers(model):
+        return found
     with errstate(all="ignore"):  # a state that overflows ends the observation, it is not an error of the check
         x = first_states(model, starting_tokens(model, sequences, tokens, seed))
         for layer in model.layers():
@@ -37,6 +39,11 @@ def observe(
             found.append(_observed(layer, state, bare, even, principal))
             x = state.output
     return found
+
+
+def whole_layers(model: Model) -> bool:
+    """Is every layer read with its feed-forward?  Only then do tokens pass through the model's own layers."""
+    return not any(model.architecture.not_read(index) for index in range(model.n_layers))
 
 
 def with_even_gain(layer: Layer) -> Layer:
@@ -95,10 +102,10 @@ def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[i
 
     from eigentoken.numerics.layers.observe import observe_layer, principal_subspace, relative_size, spread_of_lengths
 
-    entering = state.input if layer.placement == "pre" else state.input + state.attention_output
-    attention, second, gain = state.attention_output, state.feed_forward_output, layer.attention_norm.gain
+    entering = state.input if layer.placement == "pre" else state.input + state.attention_update
+    attention, second, gain = state.attention_update, state.feed_forward_update, layer.attention_norm.gain
     left_out = {
-        "biases": relative_size(attention - bare.attention_output, attention),
+        "biases": relative_size(attention - bare.attention_update, attention),
         "gains": relative_size(state.after_attention - even.after_attention, attention),
         "feed_forward": 0.0 if second is None else relative_size(second, attention),
         "attention_to_state": relative_size(attention, state.input),

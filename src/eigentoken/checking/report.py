@@ -325,7 +325,7 @@ def warnings_of(model: Model, layers: Sequence[LayerDocument], sequences: int = 
 
     Where ``sequences`` were run that are no tokens of a vocabulary, that is said too.
     """
-    from eigentoken.checking.observe import reads_ids
+    from eigentoken.checking.observe import reads_ids, whole_layers
     from eigentoken.models.loading.left_out import runs
 
     said: list[str] = list(model.left_out.sentences(model.n_layers))
@@ -339,7 +339,13 @@ def warnings_of(model: Model, layers: Sequence[LayerDocument], sequences: int = 
             f"{which} {runs(numbers)}: every {_listed(parts)} weight is zero; what is said of them is not about trained "
             "weights"
         )
-    if sequences and not reads_ids(model):
+    if not whole_layers(model):
+        kinds = sorted({model.architecture.not_read(index) for index in range(model.n_layers)} - {""})
+        said.append(
+            f"the feed-forward is {_listed(kinds)}, which is not read: the attention is checked, and no tokens are run through "
+            "the layers"
+        )
+    elif sequences and not reads_ids(model):
         said.append(
             "the model has no embedding of token ids: what is observed starts from random hidden states of unit variance"
         )

@@ -153,10 +153,16 @@ def _steered(
     import numpy as np
 
     from eigentoken.checking.layers import weights_of
-    from eigentoken.models import load, save_edited
+    from eigentoken.checking.observe import whole_layers
+    from eigentoken.models import ModelError, load, save_edited
     from eigentoken.numerics.layers.steering import certify_edit, cosine_below, edit_output
 
     layer = model.layer(-1)
+    if beyond := [*layer.beyond(), *([] if whole_layers(model) else ["a feed-forward that is not read"])]:
+        raise ModelError(
+            f"{model.source}: steer has no guarantee for a layer with {', '.join(beyond)}: PM-S3 is about softmax attention of "
+            "a bilinear form whose update is added as it is"
+        )
     edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, strength)
     written = save_edited(model, folder, {layer.index: edit.output})
     edited = load(str(folder))

@@ -1,4 +1,4 @@
-"""``eigentoken/check/3``: check --json, check -o."""
+"""``eigentoken/check/4``: check --json, check -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -62,7 +62,7 @@ RegimeName = Literal["convergence", "divergence", "intermediate", "none", "undec
 RegimeOf = Literal["this layer", "as if one head", "not about this model"]
 AsksName = Literal["nothing", "invertible", "more"]
 PlacementName = Literal["pre", "post"]
-NormName = Literal["layernorm", "rmsnorm"]
+NormName = Literal["layernorm", "rmsnorm", "none"]
 ZeroWeight = Literal["query", "key", "value", "output"]
 
 
@@ -217,6 +217,10 @@ class System(TypedDict):
     placement: PlacementName
     norm: NormName
     gains_folded: bool
+    scores: str
+    weights: str
+    values: str
+    update: str
     says: str
 
 
@@ -337,7 +341,7 @@ class Options(TypedDict):
 
 
 class CheckHead(TypedDict):
-    schema: Literal["eigentoken/check/3"]
+    schema: Literal["eigentoken/check/4"]
 
 
 class CheckBody(TypedDict):
@@ -354,6 +358,6 @@ class CheckBody(TypedDict):
     options: Options
 
 
-@document("eigentoken/check/3", "check --json, check -o")
+@document("eigentoken/check/4", "check --json, check -o")
 class CheckDocument(CheckHead, CheckBody):
     pass
