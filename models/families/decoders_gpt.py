@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,8 +40,8 @@ class GptJ(Tabled):
     turned = "interleaved"
     parallel = True
     biases = "ud"
-    tables = (GPT,)
-    defaults = {"activation_function": "gelu_new", "rotary_dim": 64}
+    tables: tuple[Names, ...] = (GPT,)
+    defaults: Mapping[str, Any] = {"activation_function": "gelu_new", "rotary_dim": 64}
 
     def rotary_at(self, index: int) -> Rotary:
         dims = self.config.integer("rotary_dim", maximum=self.d_head)
@@ -55,7 +56,7 @@ class CodeGen(GptJ):
     model_types = ("codegen",)
     architectures = {"CodeGen": "codegen"}
     about = "GPT-J with a fused projection in four blocks of query, value, key"
-    tables = (replace(GPT, fused="attn.qkv_proj"),)
+    tables: tuple[Names, ...] = (replace(GPT, fused="attn.qkv_proj"),)
 
     def cuts(self) -> list[Any]:
         place = np.arange(3 * self.d).reshape(4, 3, self.d // 4)
@@ -72,7 +73,7 @@ class GptBigCode(Tabled):
     about = "SantaCoder, StarCoder: GPT-2 with one key-value head"
     biases = ALL
     has_positions = True
-    tables = (
+    tables: tuple[Names, ...] = (
         replace(
             GPT,
             fused="attn.c_attn",
@@ -83,7 +84,11 @@ class GptBigCode(Tabled):
             position="wpe",
         ),
     )
-    defaults = {"activation_function": "gelu_pytorch_tanh", "multi_query": True, "scale_attn_weights": True}
+    defaults: Mapping[str, Any] = {
+        "activation_function": "gelu_pytorch_tanh",
+        "multi_query": True,
+        "scale_attn_weights": True,
+    }
 
     def settings(self, config: Config) -> None:
         one = config.flag("multi_query")
@@ -106,8 +111,10 @@ class OpenAiGpt(Tabled):
     conv1d = True
     biases = ALL
     has_positions = True
-    tables = (replace(GptBigCode.tables[0], final_norm="", token="tokens_embed", position="positions_embed"),)
-    defaults = {"afn": "gelu"}
+    tables: tuple[Names, ...] = (
+        replace(GptBigCode.tables[0], final_norm="", token="tokens_embed", position="positions_embed"),
+    )
+    defaults: Mapping[str, Any] = {"afn": "gelu"}
 
     def settings(self, config: Config) -> None:
         name = config.text("afn")

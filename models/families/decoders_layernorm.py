@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +53,7 @@ class GptNeoX(Tabled):
     turned = "half"
     share = 0.25
     cut = "heads"
-    tables = (
+    tables: tuple[Names, ...] = (
         replace(
             PLAIN,
             fused="attention.query_key_value",
@@ -62,7 +64,7 @@ class GptNeoX(Tabled):
             token="embed_in",
         ),
     )
-    defaults = {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
+    defaults: Mapping[str, Any] = {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
 
     def settings(self, config: Config) -> None:
         old = {"partial_rotary_factor": "rotary_pct", "rope_theta": "rotary_emb_base"}
@@ -81,7 +83,7 @@ class Falcon(Tabled):
     about = "pre-LayerNorm, parallel feed-forward, one or few key-value heads, rotary positions or ALiBi, causal"
     turned = "half"
     cut = "groups"
-    defaults = {"activation": "gelu", "multi_query": True, "parallel_attn": True}
+    defaults: Mapping[str, Any] = {"activation": "gelu", "multi_query": True, "parallel_attn": True}
 
     def settings(self, config: Config) -> None:
         grouped, parallel = config.flag("new_decoder_architecture"), config.flag("parallel_attn")
@@ -93,7 +95,7 @@ class Falcon(Tabled):
         norms = ("ln_attn", "ln_mlp") if grouped and parallel and two == 2 else ("input_layernorm", "input_layernorm")
         if not parallel:
             norms = ("input_layernorm", "post_attention_layernorm")
-        self.tables = (replace(FALCON, attention_norm=norms[0], feed_forward_norm=norms[1]),)  # type: ignore[misc]
+        self.tables = (replace(FALCON, attention_norm=norms[0], feed_forward_norm=norms[1]),)
         config.refuse("apply_residual_connection_post_layernorm", (False,), "the residual would be the normed state")
 
     def rotary_at(self, index: int) -> Rotary | None:
@@ -127,8 +129,8 @@ class Bloom(Tabled):
     about = "pre-LayerNorm, ALiBi, causal"
     biases = ALL
     cut = "heads"
-    tables = (replace(FALCON, embedding_norm="word_embeddings_layernorm"),)
-    defaults = {"n_layer": 2}
+    tables: tuple[Names, ...] = (replace(FALCON, embedding_norm="word_embeddings_layernorm"),)
+    defaults: Mapping[str, Any] = {"n_layer": 2}
 
     def settings(self, config: Config) -> None:
         self.activation = "gelu_new"
@@ -147,7 +149,7 @@ class Mpt(Tabled):
     architectures = {"Mpt": "mpt", "MPT": "mpt"}
     about = "pre-LayerNorm without biases, ALiBi, causal"
     norm_bias = False
-    tables = (
+    tables: tuple[Names, ...] = (
         Names(
             layer="blocks.{}.",
             fused="attn.Wqkv",
@@ -189,15 +191,15 @@ class Opt(Tabled):
     about = "pre-LayerNorm (350M: post), absolute positions, causal"
     first_position = 2
     has_positions = True
-    tables = (OPT,)
-    defaults = {"activation_function": "relu", "do_layer_norm_before": True, "enable_bias": True}
+    tables: tuple[Names, ...] = (OPT,)
+    defaults: Mapping[str, Any] = {"activation_function": "relu", "do_layer_norm_before": True, "enable_bias": True}
 
     def settings(self, config: Config) -> None:
         self.pre = config.flag("do_layer_norm_before")
         self.biases = ALL if config.flag("enable_bias") else ""
         config.refuse("layer_norm_elementwise_affine", (True,), "norms without weights of OPT are not read")
         if not self.pre or config.flag("_remove_final_layer_norm"):
-            self.tables = (replace(OPT, final_norm=""),)  # type: ignore[misc]
+            self.tables = (replace(OPT, final_norm=""),)
 
     def embedding(self) -> TokenEmbedding:
         width = self.config.integer("word_embed_proj_dim", default=self.d)
@@ -226,10 +228,10 @@ class BioGpt(Tabled):
     biases = ALL
     first_position = 2
     has_positions = True
-    tables = (
+    tables: tuple[Names, ...] = (
         replace(OPT, layer="layers.{}.", final_norm="layer_norm", token="embed_tokens", position="embed_positions"),
     )
-    defaults = {"scale_embedding": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
+    defaults: Mapping[str, Any] = {"scale_embedding": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
 
     def settings(self, config: Config) -> None:
         self.multiplier = self.d**0.5 if config.flag("scale_embedding") else 1.0
@@ -248,7 +250,7 @@ class Phi(Tabled):
     share = 0.5
     parallel = True
     biases = ALL
-    defaults = {"hidden_act": "gelu_new"}
+    defaults: Mapping[str, Any] = {"hidden_act": "gelu_new"}
     names_of = replace(
         PLAIN,
         o="self_attn.dense",
@@ -261,7 +263,7 @@ class Phi(Tabled):
     def settings(self, config: Config) -> None:
         norms = {"query_norm": "self_attn.q_layernorm", "key_norm": "self_attn.k_layernorm"}
         both = norms if config.flag("qk_layernorm") else {}
-        self.tables = (replace(self.names_of, **both),)  # type: ignore[misc]
+        self.tables = (replace(self.names_of, **both),)
 
 
 @register
@@ -274,13 +276,13 @@ class StableLm(Tabled):
     about = "pre-LayerNorm, partial rotary positions, gate, causal; StableLM 2: norms of queries and keys"
     turned = "half"
     share = 0.25
-    defaults = {"hidden_act": "silu", "num_key_value_heads": 32}
+    defaults: Mapping[str, Any] = {"hidden_act": "silu", "num_key_value_heads": 32}
 
     def settings(self, config: Config) -> None:
         self.biases = "qkv" if config.flag("use_qkv_bias") else ""
         self.parallel = config.flag("use_parallel_residual")
         if self.parallel:
-            self.tables = (replace(Names(), feed_forward_norm="input_layernorm"),)  # type: ignore[misc]
+            self.tables = (replace(Names(), feed_forward_norm="input_layernorm"),)
 
     def rules(self, index: int) -> Rules:
         if not self.config.flag("qk_layernorm"):
@@ -310,8 +312,8 @@ class Cohere(Tabled):
     turned = "interleaved"
     norm_bias = False
     parallel = True
-    tables = (replace(Names(), feed_forward_norm="input_layernorm"),)
-    defaults = {"hidden_act": "silu"}
+    tables: tuple[Names, ...] = (replace(Names(), feed_forward_norm="input_layernorm"),)
+    defaults: Mapping[str, Any] = {"hidden_act": "silu"}
 
     def settings(self, config: Config) -> None:
         self.biases = "qkvo" if config.flag("attention_bias") else ""
@@ -348,8 +350,8 @@ class Starcoder2(Tabled):
     about = "pre-LayerNorm, rotary positions, grouped queries, causal (sliding window)"
     turned = "half"
     period = -1
-    tables = (replace(PLAIN, up="mlp.c_fc", down="mlp.c_proj"),)
-    defaults = {"hidden_act": "gelu_pytorch_tanh", "num_key_value_heads": 2, "use_bias": True}
+    tables: tuple[Names, ...] = (replace(PLAIN, up="mlp.c_fc", down="mlp.c_proj"),)
+    defaults: Mapping[str, Any] = {"hidden_act": "gelu_pytorch_tanh", "num_key_value_heads": 2, "use_bias": True}
 
     def settings(self, config: Config) -> None:
         self.biases = ALL if config.flag("use_bias") else ""
@@ -366,8 +368,8 @@ class Nemotron(Tabled):
     turned = "half"
     share = 0.5
     one_plus = True
-    tables = (PLAIN,)
-    defaults = {"hidden_act": "relu2"}
+    tables: tuple[Names, ...] = (PLAIN,)
+    defaults: Mapping[str, Any] = {"hidden_act": "relu2"}
 
     def settings(self, config: Config) -> None:
         self.biases = ("qkvo" if config.flag("attention_bias") else "") + ("ud" if config.flag("mlp_bias") else "")

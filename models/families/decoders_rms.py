@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class RmsDecoder(Tabled):
 
     rms = True
     turned: ClassVar[Turned] = "half"
-    defaults = {"rms_norm_eps": 1e-6, "hidden_act": "silu"}
+    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-6, "hidden_act": "silu"}
 
     def settings(self, config: Config) -> None:
         self.biases = ("qkvo" if config.flag("attention_bias") else "") + ("gud" if config.flag("mlp_bias") else "")
@@ -45,8 +46,13 @@ class Qwen3(RmsDecoder):
     model_types = ("qwen3",)
     architectures = {"Qwen3": "qwen3"}
     about = "LLaMA-like with norms of queries and keys"
-    tables = (replace(LLAMA, **QK_NORMS),)
-    defaults = {**RmsDecoder.defaults, "head_dim": 128, "num_key_value_heads": 32, "sliding_window": 4096}
+    tables: tuple[Names, ...] = (replace(LLAMA, **QK_NORMS),)
+    defaults: Mapping[str, Any] = {
+        **RmsDecoder.defaults,
+        "head_dim": 128,
+        "num_key_value_heads": 32,
+        "sliding_window": 4096,
+    }
 
     def layer_kind(self, index: int) -> str:
         if self.config.raw("layer_types") is not None:
@@ -64,7 +70,7 @@ class Olmo(RmsDecoder):
     architectures = {"Olmo": "olmo"}
     about = "LLaMA-like with LayerNorm that has no weights; queries, keys and values cut to a range"
     rms = False
-    tables = (replace(LLAMA, attention_norm="-", feed_forward_norm="-", final_norm="-"),)
+    tables: tuple[Names, ...] = (replace(LLAMA, attention_norm="-", feed_forward_norm="-", final_norm="-"),)
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -84,8 +90,8 @@ class Olmo2(RmsDecoder):
     about = (
         "norms of the updates (none before), norms across all queries and keys; olmo3: windows in three of four layers"
     )
-    tables = (replace(LLAMA, **AFTER, **QK_NORMS),)
-    defaults = {**RmsDecoder.defaults, "rms_norm_eps": 1e-5, "sliding_window": 4096}
+    tables: tuple[Names, ...] = (replace(LLAMA, **AFTER, **QK_NORMS),)
+    defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "rms_norm_eps": 1e-5, "sliding_window": 4096}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -119,7 +125,7 @@ class Gemma(RmsDecoder):
     architectures = {"Gemma": "gemma"}
     about = "LLaMA-like with gains 1 + w and embeddings times sqrt(d)"
     one_plus = True
-    defaults = {"rms_norm_eps": 1e-6, "head_dim": 256, "num_key_value_heads": 16}
+    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-6, "head_dim": 256, "num_key_value_heads": 16}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -139,7 +145,7 @@ class Gemma2(Gemma):
     architectures = {"Gemma2": "gemma2"}
     about = "Gemma with norms before and after each sublayer, capped scores, windows in every second layer"
     period = 2
-    tables = (
+    tables: tuple[Names, ...] = (
         replace(
             LLAMA,
             feed_forward_norm="pre_feedforward_layernorm",
@@ -147,7 +153,7 @@ class Gemma2(Gemma):
             feed_forward_update_norm="post_feedforward_layernorm",
         ),
     )
-    defaults = {
+    defaults: Mapping[str, Any] = {
         "rms_norm_eps": 1e-6,
         "head_dim": 256,
         "num_key_value_heads": 4,
@@ -173,8 +179,8 @@ class Gemma3(Gemma2):
     architectures = {"Gemma3Text": "gemma3_text"}
     about = "Gemma 2 with norms of queries and keys instead of the cap, windows in five of six layers"
     period = 6
-    tables = (replace(Gemma2.tables[0], **QK_NORMS),)
-    defaults = {**Gemma2.defaults, "attn_logit_softcapping": None}
+    tables: tuple[Names, ...] = (replace(Gemma2.tables[0], **QK_NORMS),)
+    defaults: Mapping[str, Any] = {**Gemma2.defaults, "attn_logit_softcapping": None}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -199,8 +205,8 @@ class Phi3(RmsDecoder):
     about = "LLaMA-like with fused projections and LongRoPE"
     share = 1.0
     period = -1
-    tables = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
-    defaults = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
+    tables: tuple[Names, ...] = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
+    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
 
 
 @register
@@ -211,7 +217,7 @@ class Granite(RmsDecoder):
     model_types = ("granite",)
     architectures = {"Granite": "granite"}
     about = "LLaMA-like with multipliers of scores, embeddings and updates"
-    defaults = {**RmsDecoder.defaults, "attention_multiplier": 1.0, "residual_multiplier": 1.0}
+    defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "attention_multiplier": 1.0, "residual_multiplier": 1.0}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -233,8 +239,8 @@ class Arcee(RmsDecoder):
     model_types = ("arcee",)
     architectures = {"Arcee": "arcee"}
     about = "LLaMA-like with relu^2 and no gate"
-    tables = (replace(LLAMA, gate=""),)
-    defaults = {"rms_norm_eps": 1e-5, "hidden_act": "relu2"}
+    tables: tuple[Names, ...] = (replace(LLAMA, gate=""),)
+    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "relu2"}
 
 
 @register
@@ -247,8 +253,8 @@ class Glm(RmsDecoder):
     about = "LLaMA-like with interleaved partial rotary positions and a fused gate; glm4: norms of the updates"
     turned = "interleaved"
     share = 0.5
-    tables = (replace(LLAMA, gate_up="mlp.gate_up_proj"),)
-    defaults = {
+    tables: tuple[Names, ...] = (replace(LLAMA, gate_up="mlp.gate_up_proj"),)
+    defaults: Mapping[str, Any] = {
         "rms_norm_eps": 0.00000015625,
         "hidden_act": "silu",
         "head_dim": 128,
@@ -263,7 +269,7 @@ class Glm(RmsDecoder):
                 "attention_update_norm": "post_self_attn_layernorm",
                 "feed_forward_update_norm": "post_mlp_layernorm",
             }
-            self.tables = (replace(self.tables[0], **after),)  # type: ignore[misc]
+            self.tables = (replace(self.tables[0], **after),)
 
 
 @register
@@ -275,7 +281,7 @@ class Helium(RmsDecoder):
     architectures = {"Helium": "helium"}
     about = "LLaMA-like with interleaved rotary positions"
     turned = "interleaved"
-    defaults = {
+    defaults: Mapping[str, Any] = {
         "rms_norm_eps": 1e-8,
         "hidden_act": "silu",
         "head_dim": 128,
@@ -292,8 +298,8 @@ class Exaone4(RmsDecoder):
     model_types = ("exaone4",)
     architectures = {"Exaone4": "exaone4"}
     about = "norms of the updates, norms of queries and keys; layers without a window have no positions"
-    tables = Olmo2.tables
-    defaults = Olmo2.defaults
+    tables: tuple[Names, ...] = Olmo2.tables
+    defaults: Mapping[str, Any] = Olmo2.defaults
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -312,7 +318,12 @@ class SeedOss(RmsDecoder):
     model_types = ("seed_oss",)
     architectures = {"SeedOss": "seed_oss"}
     about = "LLaMA-like with biases of query, key and value"
-    defaults = {**RmsDecoder.defaults, "head_dim": 128, "num_key_value_heads": 8, "attention_bias": True}
+    defaults: Mapping[str, Any] = {
+        **RmsDecoder.defaults,
+        "head_dim": 128,
+        "num_key_value_heads": 8,
+        "attention_bias": True,
+    }
 
     def settings(self, config: Config) -> None:
         super().settings(config)

@@ -7,6 +7,7 @@ packages add one by an entry point in the group ``eigentoken.families`` that nam
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 import re
 from abc import ABC, abstractmethod
@@ -33,7 +34,7 @@ from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.rules import PLAIN, Rules
 from eigentoken.models.convention.tensors import WeightReader
-from eigentoken.models.families.recognition import quantised, unindexed, unmerged
+from eigentoken.models.families.recognition import nearest, no_self_attention, quantised, unindexed, unmerged
 
 Shape = tuple[int, ...]
 ENTRY_POINT = "eigentoken.families"
@@ -65,8 +66,10 @@ class Family(ABC):
     """Beginnings of class names, for configurations without model_type: ``{"Bert": "bert"}``."""
     signature: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """A tensor that only this family has, and the prefixes under which it is stored: for configurations that name none."""
-    takes_pixels: ClassVar[bool] = False
-    has_embedding: ClassVar[bool] = True
+    takes_pixels: bool = False
+    has_embedding: bool = True
+    parts: ClassVar[tuple[str, ...]] = ()
+    """The stacks of a model that has several (``encoder``, ``decoder``): ``MODEL#decoder`` names one, the first is meant."""
 
     n_layers: int
     n_heads: int
@@ -102,6 +105,12 @@ class Family(ABC):
     def final_norm(self) -> Normalization | None:
         """The normalization after the last layer, if there is one."""
         return None
+
+    def block(self, index: int) -> str:
+        """How the names of a layer's tensors begin, after the prefix of the checkpoint: ``h.0.``."""
+        parts = zip(*(name.split(".")[:-1] for name in self.shapes(index)), strict=False)
+        common = itertools.takewhile(lambda words: len(set(words)) == 1, parts)
+        return "".join(f"{words[0]}." for words in common)
 
     def not_read(self, index: int) -> str:
         """What the feed-forward of a layer is where it is none that is read (a mixture of experts); nothing otherwise."""
@@ -253,18 +262,33 @@ def _by_signature(config: Config, weights: WeightReader) -> str | None:
     return kind
 
 
+def part_of(config: Config, parts: tuple[str, ...]) -> str:
+    """Which stack of a model was asked for."""
+    asked = config.raw("eigentoken_part")
+    if asked is None:
+        return parts[0]
+    if asked not in parts:
+        raise ModelError(f"{config.where}: no part {str(asked)[:40]!r}: expected {' or '.join(parts)}")
+    return str(asked)
+
+
 def family_of(config: Config, weights: WeightReader) -> Family:
     """The family that the configuration names, set up and checked against the headers."""
     known = supported_families()
     model_type = config.raw("model_type") or _by_architecture(config) or _by_signature(config, weights)
     if not isinstance(model_type, str) or model_type not in known:
+        if what := no_self_attention(str(model_type)):
+            raise ModelError(f"{config.where}: {what}")
         raise ModelError(
             f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "
             f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
-            f"supported model types: {', '.join(known)}"
+            f"{nearest(str(model_type), known)}; {len(known)} model types are read (`eigentoken models` lists them), and a "
+            "table of names in thirty lines adds one: docs/families.md"
         )
     if what := unmerged(weights.store.infos):
         raise ModelError(f"{weights.store.where}: {what}")
+    if config.raw("eigentoken_part") is not None and not known[model_type].parts:
+        raise ModelError(f"{config.where}: a model of type {model_type} has one stack of layers: leave the part out")
     try:
         family = known[model_type](config, weights)
         family.check_shapes()

@@ -6,6 +6,7 @@ quantised integers all end in noise when they are read as what their name says.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -32,6 +33,51 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF document: give a checkpoint"),
 )
 MERGE = "merge it first: PeftModel.from_pretrained(BASE, ADAPTER).merge_and_unload().save_pretrained(FOLDER), then check FOLDER"
+
+
+#: Sequence models without self-attention, by what their layers do instead.
+WITHOUT_ATTENTION = {
+    "a state-space model": ("mamba", "mamba2", "falcon_mamba", "codestral_mamba"),
+    "a recurrent model": ("rwkv", "rwkv5", "rwkv6", "rwkv7", "xlstm", "hgrn", "retnet"),
+    "a model that mixes tokens by Fourier transforms": ("fnet",),
+    "a convolutional model": (
+        "resnet",
+        "convnext",
+        "convnextv2",
+        "efficientnet",
+        "mobilenet_v1",
+        "mobilenet_v2",
+        "regnet",
+    ),
+}
+#: Layers of several kinds: only some of them attend.
+HYBRIDS = (
+    "jamba",
+    "zamba",
+    "zamba2",
+    "bamba",
+    "recurrent_gemma",
+    "granitemoehybrid",
+    "nemotron_h",
+    "falcon_h1",
+    "lfm2",
+)
+
+
+def no_self_attention(model_type: str) -> str | None:
+    """Why a model of this type is about none of the statements, or is not read whole; None where it may attend in every layer."""
+    for what, types in WITHOUT_ATTENTION.items():
+        if model_type in types:
+            return f"{model_type} is {what}: its layers have no self-attention, and every statement here is about self-attention"
+    if model_type in HYBRIDS:
+        return f"{model_type} is a hybrid: some of its layers are no self-attention, and a reading of the others is not there"
+    return None
+
+
+def nearest(model_type: str, known: Iterable[str]) -> str:
+    """The supported types whose names are closest."""
+    found = difflib.get_close_matches(model_type, list(known), n=3, cutoff=0.5)
+    return f"nearest by name: {', '.join(found)}" if found else "none is near by name"
 
 
 def mistaken_file(path: Path) -> str | None:

@@ -29,6 +29,7 @@ from eigentoken.models.families.rotary_rules import rotary_of
 Cut = Literal["stacked", "heads", "groups"]
 """How one tensor holds query, key and value: [Q; K; V]; for each head (q, k, v); for each key-value head (its q..., k, v)."""
 
+MaskKind = Literal["causal", "full"]
 Turned = Literal["no", "half", "interleaved"]
 """Which coordinates of a head are turned by positions: none, pairs (k, k + dims/2), pairs (2k, 2k + 1)."""
 
@@ -79,16 +80,16 @@ class Names:
 class Tabled(Family):
     """A family read from its table; sizes, norms, positions and feed-forward by the switches below."""
 
-    tables: ClassVar[tuple[Names, ...]] = (Names(),)
+    tables: tuple[Names, ...] = (Names(),)
     """Tried in order: names on disk, names in memory."""
-    defaults: ClassVar[Mapping[str, Any]] = {}
+    defaults: Mapping[str, Any] = {}
     """What a configuration means that leaves a key out: the defaults of the reference implementation."""
     rms: ClassVar[bool] = False
     one_plus: ClassVar[bool] = False
-    norm_bias: ClassVar[bool] = True
+    norm_bias: bool = True
     pre: bool = True
     parallel: bool = False
-    mask_kind: Literal["causal", "full"] = "causal"
+    mask_kind: MaskKind = "causal"
     period: int = 0
     """Of layers with a window: every ``period``-th has none; 0: no layer has one, -1: all have it."""
     turned: ClassVar[Turned] = "no"
@@ -146,6 +147,9 @@ class Tabled(Family):
         """The name of a part of a layer, or nothing."""
         name = getattr(self.names, part)
         return f"{self.names.layer.format(index)}{name}" if name else ""
+
+    def block(self, index: int) -> str:
+        return self.names.layer.format(index)
 
     def projections(self) -> dict[str, tuple[str, Shape]]:
         """Attention and feed-forward matrices: letter to part and shape in our convention (rows, columns)."""
@@ -239,7 +243,7 @@ class Tabled(Family):
         return self.build(
             index,
             Projections(W_Q, W_K, W_V, W_O, stored, self.dtypes(*used), b_Q, b_K, b_V, b_O),
-            scale=self.scale(index) / (1.0 if rotary is None else rotary.gain**2),
+            scale=self.scale(index) / self.gain_of(rotary) ** 2,
             mask=self.mask(index),
             placement="pre" if self.pre else "post",
             attention_norm=self.layer_norm(index, "attention_norm"),
@@ -255,6 +259,15 @@ class Tabled(Family):
             feed_forward_gain=self.update_gain(index, "feed_forward_gain"),
             not_read=self.not_read(index),
         )
+
+    def gain_of(self, rotary: Rotary | None) -> float:
+        """What turned coordinates are multiplied by; a score scale only where all are turned."""
+        if rotary is not None and rotary.gain != 1.0 and rotary.dims < rotary.d_head:
+            raise ModelError(
+                f"{self.config.where}: the rotary rule ({rotary.rule}) multiplies {rotary.dims} of {rotary.d_head} coordinates "
+                f"of a head by {rotary.gain:g} and the others not: that is no score scale, and is not supported"
+            )
+        return 1.0 if rotary is None else rotary.gain
 
     def letters(self) -> str:
         """The letters of the attention matrices that are stored."""

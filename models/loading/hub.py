@@ -27,8 +27,10 @@ OWNERS = {
 """Seconds until a hub that does not answer is given up."""
 
 
-def snapshot(name: str) -> Path:
+def snapshot(name: str, revision: str | None = None) -> Path:
     """The folder of the newest cached snapshot of ``name``, downloaded if it is not there and the network allows.
+
+    ``revision``: a branch, tag or commit instead of the newest; what is in the cache is taken only if it is that one.
 
     A name without an organisation is looked for in the cache alone: it is more often a mistyped path than an id.
     """
@@ -38,9 +40,10 @@ def snapshot(name: str) -> Path:
         raise ModelError(
             f"{name}: no such file or folder; as a Hugging Face id it needs: pip install 'eigentoken[hub]'"
         ) from None
-    cached = _cached(huggingface_hub, name)
+    cached = _cached(huggingface_hub, name, revision)
     if cached is not None:
         return cached
+    name_it = name if revision is None else f"{name}@{revision}"
     if "/" not in name:
         owner = next((owner for start, owner in OWNERS.items() if name.lower().startswith(start)), "")
         raise ModelError(
@@ -49,17 +52,18 @@ def snapshot(name: str) -> Path:
         )
     if _offline():
         raise ModelError(
-            f"{name}: no such file or folder, not in the Hugging Face cache, and HF_HUB_OFFLINE forbids the network: "
+            f"{name_it}: no such file or folder, not in the Hugging Face cache, and HF_HUB_OFFLINE forbids the network: "
             "give a path, sample:NAME, or download it first"
         )
     try:
-        told = huggingface_hub.model_info(name, timeout=TIMEOUT)  # one request, no retries
+        told = huggingface_hub.model_info(name, revision=revision, timeout=TIMEOUT)  # one request, no retries
         files = [each.rfilename for each in told.siblings or []]
         patterns = next((p for p in PREFERRED if any(f in p for f in files)), PREFERRED[0])
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=["config.json", *patterns]))
+        wanted = ["config.json", *patterns]
+        return Path(huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=wanted))
     except Exception as error:
         raise ModelError(
-            f"{name}: no such file or folder, and it could not be fetched from the Hugging Face hub "
+            f"{name_it}: no such file or folder, and it could not be fetched from the Hugging Face hub "
             f"({type(error).__name__}: {brief(error, 120)}): check the name and the network, "
             "or give a path or sample:NAME"
         ) from None
@@ -74,10 +78,10 @@ def cached(name: str) -> Path | None:
     return _cached(huggingface_hub, name)
 
 
-def _cached(hub: Any, name: str) -> Path | None:
+def _cached(hub: Any, name: str, revision: str | None = None) -> Path | None:
     """A snapshot in the cache that has a configuration and weights."""
     try:
-        folder = Path(hub.snapshot_download(name, local_files_only=True))
+        folder = Path(hub.snapshot_download(name, revision=revision, local_files_only=True))
     except Exception:
         return None
     wanted = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")

@@ -1,13 +1,12 @@
 """What a reading leaves out: tensors of the file that no layer uses, and weights that are all zero.
 
 A configuration that says one layer beside a file with two, or a layer with a tensor that its family does not know, gives
-verdicts about another model than the one in the file.  Which tensors a layer uses is found by reading the first one from a store
+verdicts about another model than the one in the file.  Which tensors a layer uses is found by reading some from a store
 of names alone (its numbers are zeros), so no weight is read for it.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -77,20 +76,22 @@ class _Names(TensorStore):
 def left_out(family: Family, config: Mapping[str, Any], where: str) -> LeftOut:
     """What of the file is used by no layer of this reading."""
     store, prefix = family.weights.store, family.weights.prefix
-    block = block_of(family, 0)
+    block = family.block(0)
     number = re.search(r"(\d+)\.$", block)
     if number is None:
         return LeftOut()
     names = _Names(store)
     try:
         twin = type(family)(Config(config, where), WeightReader(names))
-        names.seen.clear()
-        layer = twin.layer(0)
-        _ = layer.feed_forward
+        used = set()
+        for index in sorted({0, min(1, family.n_layers - 1), family.n_layers - 1}):  # the first layer may lack a norm
+            names.seen.clear()
+            layer = twin.layer(index)
+            _ = None if layer.not_read else layer.feed_forward
+            used |= {name.removeprefix(prefix + family.block(index)) for name in names.seen}
     except ModelError:
         return LeftOut()  # what cannot be read is refused elsewhere
-    used = {name.removeprefix(prefix + block) for name in names.seen}
-    known = {block_of(family, index) for index in range(family.n_layers)}
+    known = {family.block(index) for index in range(family.n_layers)}
     pattern = re.compile(re.escape(prefix + block[: number.start()]) + r"(\d{1,6})\.(.+)")
     layers, inside, stacks = set(), [], set()
     for name in store.infos:
@@ -117,13 +118,6 @@ def _not_renamed(store: TensorStore) -> set[str]:
     if not isinstance(store, RenamedStore):
         return set()
     return set(store.store.infos) - {original.name for original in store.names.values()}
-
-
-def block_of(family: Family, index: int) -> str:
-    """How the names of a layer's tensors begin, after the prefix of the checkpoint: ``h.0.``."""
-    parts = zip(*(name.split(".")[:-1] for name in family.shapes(index)), strict=False)
-    common = itertools.takewhile(lambda words: len(set(words)) == 1, parts)
-    return "".join(f"{words[0]}." for words in common)
 
 
 def zero_parts(layer: Layer) -> list[ZeroWeight]:

@@ -36,13 +36,21 @@ FOLDER_FILES = (
 """What a folder is searched for, in this order; then a single .safetensors, .gguf, .npz or .bin file."""
 
 
-def load(source: object, *, config: Mapping[str, Json] | None = None) -> Model:
+def load(
+    source: object, *, config: Mapping[str, Json] | None = None, revision: str | None = None, part: str | None = None
+) -> Model:
     """The model that ``source`` names; layers are read later, one at a time.
 
     ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra
-    ``hub``); a ``transformers`` model; a ``torch.nn.Module``.  ``config`` replaces the configuration found beside the
-    weights.  Raises ModelError, one line, for whatever cannot be used.
+    ``hub``); a ``transformers`` model; a ``torch.nn.Module``; a wrapper around one (TransformerLens, nnsight).  ``config``
+    replaces the configuration found beside the weights.  ``revision`` of a hub id: a branch, tag or commit, also written
+    ``org/name@revision``.  ``part``: the stack of a model that has several (``encoder``, ``decoder``; ``text``, ``vision``),
+    also written ``MODEL#decoder``.  Raises ModelError, one line, for whatever cannot be used.
     """
+    if isinstance(source, str) and (revision or part):
+        return load(named(source, revision, part), config=config)
+    if revision or (part and isinstance(source, Model)):
+        raise ModelError("revision and part are of a source that is named, not of a model in memory")
     if isinstance(source, Model):
         return source
     if isinstance(source, str | os.PathLike):
@@ -53,19 +61,44 @@ def load(source: object, *, config: Mapping[str, Json] | None = None) -> Model:
             return open_path(samples.fetch(text.removeprefix("sample:")), text, config)
         path = Path(text).expanduser()
         if path.exists() or isinstance(source, os.PathLike):
-            return open_path(path, text, config)
-        if HUB_ID.fullmatch(text) and path.suffix.lower() not in (".bin", ".gguf", ".npz", ".safetensors"):
+            return open_path(path, text, config, part)
+        if "#" in text:
+            bare, _, stack = text.rpartition("#")
+            return _with_part(bare, stack, text, config)
+        name, _, wanted = text.partition("@")
+        if HUB_ID.fullmatch(name) and path.suffix.lower() not in (".bin", ".gguf", ".npz", ".safetensors"):
             from eigentoken.models.loading.hub import snapshot
 
-            return open_path(snapshot(text), text, config)
+            return open_path(snapshot(name, wanted or None), text, config)
         raise ModelError(f"{text}: no such file or folder, and not sample:NAME or a Hugging Face id")
     from eigentoken.models.formats.in_memory import open_module
 
     store, found = open_module(source)
-    return build_model(store.where, dict(config) if config is not None else found, store, store.where)
+    chosen = dict(config) if config is not None else found
+    return build_model(store.where, chosen | ({"eigentoken_part": part} if part else {}), store, store.where)
 
 
-def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None) -> Model:
+def named(source: str, revision: str | None = None, part: str | None = None) -> str:
+    """The one text for a source, a revision and a part of it, which worker processes and reports carry.
+
+    >>> named("org/name", "step1000", "decoder")
+    'org/name@step1000#decoder'
+    """
+    if revision and Path(source).expanduser().exists():
+        raise ModelError(f"{source}: a revision is of a hub id, and this is a file or folder: leave it out")
+    return source + (f"@{revision}" if revision else "") + (f"#{part}" if part else "")
+
+
+def _with_part(bare: str, part: str, text: str, config: Mapping[str, Json] | None) -> Model:
+    """The stack of a model that has several."""
+    path = Path(bare).expanduser()
+    if path.exists():
+        return open_path(path, text, config, part)
+    whole = load(bare, config=config)
+    return build_model(text, dict(whole.config) | {"eigentoken_part": part}, whole.store, whole.store.where)
+
+
+def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None, part: str | None = None) -> Model:
     """The model in a folder or file."""
     try:
         if path.is_dir():
@@ -85,7 +118,8 @@ def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None) 
         if what := mistaken_file(config_file):
             raise ModelError(f"{config_file}: {what}")
         found = read_json_object(config_file)
-    return build_model(source, dict(config) if config is not None else found or {}, store, where)
+    chosen = dict(config) if config is not None else found or {}
+    return build_model(source, chosen | ({"eigentoken_part": part} if part else {}), store, where)
 
 
 def _without_config(path: Path, store: TensorStore) -> str:

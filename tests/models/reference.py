@@ -31,7 +31,8 @@ class Recording:
 
         hooks = [m.register_forward_hook(keep) for name, m in model.named_modules() if name.endswith(projection)]
         tensor = torch.from_numpy(np.ascontiguousarray(given))
-        name = "pixel_values" if tensor.is_floating_point() else "input_ids"
+        kinds = {4: "pixel_values", 3: "input_features"}
+        name = kinds[tensor.ndim] if tensor.is_floating_point() else "input_ids"
         torch.nn.functional.softmax = recording_softmax
         try:
             with torch.no_grad():

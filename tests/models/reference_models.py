@@ -150,7 +150,140 @@ DECODERS: dict[str, Case] = {
     "seed_oss": Case("SeedOss", GROUPED | {"head_dim": 4}),
 }
 
-CASES: dict[str, Case] = {**DECODERS}
+BERT = COMMON | TWO
+RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
+ENCODERS: dict[str, Case] = {
+    "distilbert": Case(
+        "DistilBert",
+        {"vocab_size": VOCABULARY, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 24}
+        | {"max_position_embeddings": LENGTH},
+        "attention.out_lin",
+    ),
+    "electra": Case("Electra", BERT | {"embedding_size": 8}, "attention.output.dense"),
+    "electra-wide": variant("Electra", BERT | {"embedding_size": 16}, "attention.output.dense"),
+    "mpnet": Case("MPNet", BERT | {"max_position_embeddings": LENGTH + 2, "pad_token_id": 1}, "attention.attn.o"),
+    "deberta": Case("Deberta", BERT | RELATIVE, "attention.output.dense"),
+    "deberta-absolute": variant("Deberta", BERT | {"type_vocab_size": 2}, "attention.output.dense"),
+    "deberta-v2": Case(
+        "DebertaV2",
+        BERT | RELATIVE | {"position_buckets": 6, "norm_rel_ebd": "layer_norm", "share_att_key": True},
+        "attention.output.dense",
+    ),
+    "deberta-v2-own-maps": variant(
+        "DebertaV2", BERT | RELATIVE | {"max_relative_positions": 5, "type_vocab_size": 2}, "attention.output.dense"
+    ),
+    "deberta-v2-one-way": variant(
+        "DebertaV2", BERT | RELATIVE | {"pos_att_type": ["p2c"], "position_buckets": 4}, "attention.output.dense"
+    ),
+    "modernbert": Case(
+        "ModernBert",
+        COMMON
+        | {"num_hidden_layers": 4, "max_position_embeddings": LENGTH, "pad_token_id": 0, "local_attention": 4}
+        | {"global_attn_every_n_layers": 3},
+        "attn.Wo",
+    ),
+    "nomic_bert": Case("NomicBert", BERT | {"head_dim": 4}, "self_attn.o_proj"),
+    "esm": Case(
+        "Esm",
+        BERT | {"position_embedding_type": "rotary", "pad_token_id": 1, "mask_token_id": 30, "token_dropout": True},
+        "attention.output.dense",
+    ),
+    "esm-absolute": variant(
+        "Esm", BERT | {"pad_token_id": 1, "mask_token_id": 30, "emb_layer_norm_before": True}, "attention.output.dense"
+    ),
+    "clip_text_model": Case("CLIPText", BERT | {"eos_token_id": 2}, "self_attn.out_proj"),
+    "siglip_text_model": Case("SiglipText", BERT, "self_attn.out_proj"),
+}
+
+PIXELS: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24}
+PIXELS |= {"image_size": 12, "patch_size": 4}
+VISION: dict[str, Case] = {
+    "deit": Case("DeiT", PIXELS, "attention.o_proj"),
+    "ijepa": Case("IJepa", PIXELS, "attention.o_proj"),
+    "dinov2": Case("Dinov2", PIXELS | {"mlp_ratio": 2, "layerscale_value": 0.5}, "attention.o_proj"),
+    "dinov2-giant": variant("Dinov2", PIXELS | {"mlp_ratio": 2, "use_swiglu_ffn": True}, "attention.o_proj"),
+    "dinov2_with_registers": Case("Dinov2WithRegisters", PIXELS | {"mlp_ratio": 2}, "attention.o_proj"),
+    "beit": Case(
+        "Beit", PIXELS | {"layer_scale_init_value": 0.3, "use_relative_position_bias": True}, "attention.o_proj"
+    ),
+    "beit-shared": variant(
+        "Beit",
+        PIXELS
+        | {"use_shared_relative_position_bias": True, "use_absolute_position_embeddings": True}
+        | {"use_mean_pooling": False, "layer_scale_init_value": 0.0},
+        "attention.o_proj",
+    ),
+    "clip_vision_model": Case("CLIPVision", PIXELS, "self_attn.out_proj"),
+    "siglip_vision_model": Case("SiglipVision", PIXELS, "self_attn.out_proj"),
+}
+
+T5 = {
+    "vocab_size": VOCABULARY,
+    "d_model": 16,
+    "d_kv": 6,
+    "d_ff": 24,
+    "num_layers": 2,
+    "num_heads": 4,
+    "pad_token_id": 0,
+}
+T5 |= {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 10, "decoder_start_token_id": 0}
+BART = {"vocab_size": VOCABULARY, "d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 24}
+BART |= {"encoder_attention_heads": 4, "decoder_attention_heads": 2, "decoder_ffn_dim": 20}
+POSITIONS = {"max_position_embeddings": LENGTH}
+TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 0}
+SOUND = {"num_mel_bins": 5, "max_source_positions": 12, "max_target_positions": LENGTH, "begin_suppress_tokens": None}
+TWO_STACKS: dict[str, Case] = {
+    "t5": Case("T5", T5, "layer.0.SelfAttention.o", part="encoder"),
+    "t5-decoder": Case("T5", T5 | {"num_decoder_layers": 3}, "layer.0.SelfAttention.o", part="decoder"),
+    "t5-v1.1": variant("T5", T5 | {"feed_forward_proj": "gated-gelu"}, "layer.0.SelfAttention.o", part="encoder"),
+    "mt5": variant("MT5", T5, "layer.0.SelfAttention.o", part="decoder"),
+    "umt5": variant("UMT5", T5, "layer.0.SelfAttention.o", part="encoder"),
+    "bart": Case("Bart", BART | POSITIONS, "self_attn.out_proj", part="encoder"),
+    "bart-decoder": Case("Bart", BART | POSITIONS, "self_attn.out_proj", part="decoder"),
+    "mbart": Case("MBart", BART | POSITIONS | {"scale_embedding": True}, "self_attn.out_proj", part="encoder"),
+    "mbart-decoder": variant("MBart", BART | POSITIONS, "self_attn.out_proj", part="decoder"),
+    "marian": Case(
+        "Marian", BART | POSITIONS | TOKENS | {"forced_eos_token_id": 1}, "self_attn.out_proj", part="encoder"
+    ),
+    "marian-decoder": variant(
+        "Marian", BART | POSITIONS | TOKENS | {"forced_eos_token_id": 1}, "self_attn.out_proj", part="decoder"
+    ),
+    "whisper": Case("Whisper", BART | SOUND | TOKENS, "self_attn.out_proj", part="encoder"),
+    "whisper-decoder": Case("Whisper", BART | SOUND | TOKENS, "self_attn.out_proj", part="decoder"),
+}
+
+EXPERTS = {"moe_intermediate_size": 8, "num_experts": 4, "num_experts_per_tok": 2}
+LATENT = {"kv_lora_rank": 8, "qk_nope_head_dim": 6, "qk_rope_head_dim": 4, "v_head_dim": 5, "first_k_dense_replace": 1}
+LATENT |= {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "n_group": 2, "topk_group": 1}
+MSCALE = YARN | {"mscale": 0.7, "mscale_all_dim": 0.7}
+MIXTURES: dict[str, Case] = {
+    "mixtral": Case("Mixtral", GROUPED | {"num_local_experts": 4}, attention_only=True),
+    "mixtral-window": variant("Mixtral", GROUPED | {"num_local_experts": 4, "sliding_window": 3}, attention_only=True),
+    "qwen2_moe": Case("Qwen2Moe", GROUPED | EXPERTS | {"shared_expert_intermediate_size": 12}, attention_only=True),
+    "qwen3_moe": Case("Qwen3Moe", GROUPED | EXPERTS | {"head_dim": 6, "mlp_only_layers": [1]}, attention_only=True),
+    "olmoe": Case("Olmoe", GROUPED | {"num_experts": 4, "num_experts_per_tok": 2}, attention_only=True),
+    "gpt_oss": Case(
+        "GptOss",
+        GROUPED | {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 6, "sliding_window": 3},
+        up_to_rows=True,
+        attention_only=True,
+    ),
+    "deepseek_v2": Case(
+        "DeepseekV2", BERT | LATENT | {"q_lora_rank": None, "topk_method": "greedy"}, attention_only=True
+    ),
+    "deepseek_v3": Case(
+        "DeepseekV3", BERT | LATENT | {"q_lora_rank": 10, "num_key_value_heads": 4}, attention_only=True
+    ),
+    "deepseek_v3-yarn": variant(
+        "DeepseekV3",
+        BERT
+        | LATENT
+        | {"q_lora_rank": 10, "num_key_value_heads": 4, "rope_interleave": False, "rope_parameters": MSCALE},
+        attention_only=True,
+    ),
+}
+
+CASES: dict[str, Case] = {**DECODERS, **ENCODERS, **VISION, **TWO_STACKS, **MIXTURES}
 
 
 def make(key: str) -> Any:
@@ -174,6 +307,8 @@ def tokens(key: str) -> Any:
     """Token ids, or pixels, for a batch of two."""
     rng = np.random.default_rng(7)
     options = CASES[key].options
+    if "num_mel_bins" in options and CASES[key].part == "encoder":
+        return rng.standard_normal((2, options["num_mel_bins"], 2 * options["max_source_positions"])).astype(np.float32)
     if "image_size" in options:
         size = options["image_size"]
         return rng.standard_normal((2, 3, size, size)).astype(np.float32)

@@ -262,12 +262,24 @@ def test_unknown_family_says_what_was_found_and_what_is_supported(tmp_path: Path
     import shutil
 
     shutil.copytree(saved("gpt2")[1], tmp_path / "m")
-    (tmp_path / "m/config.json").write_text(json.dumps({"model_type": "mamba", "architectures": ["MambaModel"]}))
+    (tmp_path / "m/config.json").write_text(json.dumps({"model_type": "gpt-3", "architectures": ["GPT3Model"]}))
     with pytest.raises(ModelError) as caught:
         load(tmp_path / "m")
     message = str(caught.value)
-    assert "mamba" in message and "MambaModel" in message and "h.0.attn" in message and "\n" not in message
-    assert all(name in message for name in supported_families())
+    assert "gpt-3" in message and "GPT3Model" in message and "h.0.attn" in message and "\n" not in message
+    assert f"{len(supported_families())} model types are read" in message and "docs/families.md" in message
+    assert "nearest by name: gpt2" in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("mamba", "state-space"), ("rwkv", "recurrent"), ("fnet", "Fourier"), ("jamba", "hybrid")]
+)
+def test_what_is_no_self_attention_is_refused_for_that_reason(
+    kind: str, words: str, tmp_path: Path, saved: Any
+) -> None:
+    values = json.loads((saved("gpt2")[1] / "config.json").read_text())
+    with pytest.raises(ModelError, match=rf"{kind} is .*{words}.*self-attention"):
+        load(saved("gpt2")[1], config=values | {"model_type": kind})
 
 
 def test_old_configurations_without_model_type(tmp_path: Path, saved: Any) -> None:

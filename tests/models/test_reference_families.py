@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.models import load, run_layer, run_tokens
+from eigentoken.models import ModelError, load, run_layer, run_tokens
 
 from . import reference_models as tiny
 from .reference import Recording
@@ -60,12 +60,11 @@ def test_the_forward_pass_is_that_of_transformers(key: str, made: Any) -> None:
     reference, folder, given, recording = made(key)
     case = tiny.CASES[key]
     compare(load(source(folder, case)), recording, given, case, reference)
-    if not case.part:
-        compare(load(reference), recording, given, case, reference)
+    compare(load(reference, part=case.part or None), recording, given, case, reference)
 
 
 def compare(model: Any, recording: Recording, given: Any, case: tiny.Case, reference: Any) -> None:
-    states = list(run_tokens(model, given))
+    states = list(run_tokens(model, given if model.architecture.has_embedding else recording.hidden[0]))
     assert len(states) == model.n_layers == len(recording.attention_outputs)
     final = model.final_norm()
     for index, state in enumerate(states):
@@ -88,10 +87,26 @@ def compare_attention(layer: Any, state: Any, recording: Recording, index: int, 
     allowed = layer.mask.allowed(state.scores.shape[-1])
     ours, theirs = state.scores, recording.scores[index][..., : state.scores.shape[-1]]
     if case.up_to_rows:
-        ours, theirs = (each - each[..., :1] for each in (ours, theirs))
+        ours, theirs = (each - np.diagonal(each, axis1=-2, axis2=-1)[..., None] for each in (ours, theirs))
     close(ours[..., allowed], theirs[..., allowed])
     assert (recording.weights[index][..., ~allowed] == 0).all()
     close(state.weights, recording.weights[index])
+
+
+@pytest.mark.parametrize("key", cases(attention_only=True))
+def test_the_attention_of_a_mixture_is_that_of_transformers(key: str, made: Any) -> None:
+    """Each layer on the state that the reference has there: scores, weights, update; dense layers whole."""
+    reference, folder, _, recording = made(key)
+    for model in (load(folder), load(reference)):
+        said = [layer.not_read for layer in model.layers()]
+        assert any("mixture of 4 experts" in each for each in said)
+        for index, layer in enumerate(model.layers()):
+            state = run_layer(layer, recording.hidden[index], with_feed_forward=not layer.not_read)
+            compare_attention(layer, state, recording, index, tiny.CASES[key])
+            if not layer.not_read and index + 1 < model.n_layers:
+                close(state.output, recording.hidden[index + 1])
+        with pytest.raises(ModelError, match="mixture of 4 experts, which is not read"):
+            run_layer(model.layer(-1), recording.hidden[-2])
 
 
 @pytest.mark.parametrize("key", cases())
@@ -109,7 +124,8 @@ def test_the_numbers_are_those_of_the_file(key: str, made: Any) -> None:
         ours = [head.Q for head in layer.heads] + [head.O for head in layer.heads]
         ours += [matrix for head in once.values() for matrix in (head.K, head.V)]
         if layer.rules.latent is not None:
-            continue  # products of stored factors, which the layer says
+            assert "rounded products of the stored factors" in layer.stamp()
+            continue
         names = attention_names(model, layer.index)
         assert names and {matrix.dtype for matrix in ours} == {stored[name].dtype for name in names}
         theirs = np.concatenate([stored[name].ravel() for name in names])
@@ -121,6 +137,20 @@ def attention_names(model: Any, index: int) -> list[str]:
     family = model.architecture
     parts = [part for letter, (part, _) in family.projections().items() if letter in "qkvo"]
     return [f"{family.weights.prefix}{family.at(index, part)}.weight" for part in parts]
+
+
+def test_a_gain_of_turned_coordinates_alone_is_refused(made: Any) -> None:
+    """YaRN multiplies what it turns: where only a part of a head is turned, that is no change of the score scale."""
+    reference, folder, _, _ = made("stablelm")
+    values = reference.config.to_dict()
+    rope = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "original_max_position_embeddings": 12}
+    for share, refused in ((0.5, True), (1.0, False)):
+        model = load(folder, config=values | {"rope_parameters": rope | {"partial_rotary_factor": share}})
+        if refused:
+            with pytest.raises(ModelError, match=r"2 of 4 coordinates of a head by 1\.13"):
+                model.layer(0)
+        else:
+            assert model.layer(0).heads[0].scale < 2.0
 
 
 @pytest.mark.slow

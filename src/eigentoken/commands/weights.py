@@ -67,6 +67,13 @@ def check(
             autocompletion=names.statement_ids,
         ),
     ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="Branch, tag or commit of a hub id (also MODEL@REVISION).")
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="Stack of a model with several: encoder, decoder, text, vision (also MODEL#PART)."),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
     sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
     tokens: Annotated[int, typer.Option(help="Tokens in each sequence.", min=2)] = 32,
@@ -98,8 +105,10 @@ def check(
     from eigentoken.checking import check as run
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
+    from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
+    model = named(model, revision, part)
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
