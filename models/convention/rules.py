@@ -8,7 +8,6 @@ norms of queries and keys, capped scores, sinks, a normed latent or a normed upd
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class Latent:
     q_down: Array | None = None
     q_norm: Normalization | None = None
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         first = x
         if self.q_down is not None and self.q_norm is not None:
             first = self.q_norm.apply(linear(x, self.q_down))

@@ -22,7 +22,7 @@ class Alibi:
     kind: ClassVar[str] = "ALiBi"
     slopes: tuple[float, ...]
 
-    def __call__(self, q: Any, k: Any) -> Array:
+    def __call__(self, q: Array, k: Array) -> Array:
         n = q.shape[-2]
         offset = np.subtract.outer(np.arange(n), np.arange(n)).T
         return np.multiply.outer(np.asarray(self.slopes), offset)
@@ -53,7 +53,7 @@ class OffsetBias:
     both_ways: bool
     farthest: int
 
-    def __call__(self, q: Any, k: Any) -> Array:
+    def __call__(self, q: Array, k: Array) -> Array:
         n = q.shape[-2]
         offset = np.subtract.outer(np.arange(n), np.arange(n)).T
         buckets = log_buckets(offset, len(self.table), self.both_ways, self.farthest)
@@ -88,7 +88,7 @@ class GridBias:
     rows: int
     columns: int
 
-    def __call__(self, q: Any, k: Any) -> Array:
+    def __call__(self, q: Array, k: Array) -> Array:
         n = self.rows * self.columns + 1
         place = np.stack(np.meshgrid(np.arange(self.rows), np.arange(self.columns), indexing="ij")).reshape(2, -1)
         between = place[:, :, None] - place[:, None, :] + np.array([self.rows - 1, self.columns - 1])[:, None, None]
@@ -117,7 +117,7 @@ class Disentangled:
     buckets: int
     farthest: int
 
-    def __call__(self, q: Any, k: Any) -> Array:
+    def __call__(self, q: Array, k: Array) -> Array:
         n = q.shape[-2]
         offset = np.subtract.outer(np.arange(n), np.arange(n))
         if self.buckets > 0:

@@ -11,9 +11,9 @@ import numpy as np
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.rotary import Rotary, standard_rotary
 from eigentoken.models.families.family import register
-from eigentoken.models.families.tabled import ALL, Names, Tabled
+from eigentoken.models.families.tabled import ALL, Tabled, TensorNames
 
-GPT = Names(
+GPT = TensorNames(
     layer="h.{}.",
     q="attn.q_proj",
     k="attn.k_proj",
@@ -40,7 +40,7 @@ class GptJ(Tabled):
     turned = "interleaved"
     parallel = True
     biases = "ud"
-    tables: tuple[Names, ...] = (GPT,)
+    tables: tuple[TensorNames, ...] = (GPT,)
     defaults: Mapping[str, Any] = {"activation_function": "gelu_new", "rotary_dim": 64}
 
     def rotary_at(self, index: int) -> Rotary:
@@ -56,7 +56,7 @@ class CodeGen(GptJ):
     model_types = ("codegen",)
     architectures = {"CodeGen": "codegen"}
     about = "GPT-J with a fused projection in four blocks of query, value, key"
-    tables: tuple[Names, ...] = (replace(GPT, fused="attn.qkv_proj"),)
+    tables: tuple[TensorNames, ...] = (replace(GPT, fused="attn.qkv_proj"),)
 
     def cuts(self) -> list[Any]:
         place = np.arange(3 * self.d).reshape(4, 3, self.d // 4)
@@ -73,7 +73,7 @@ class GptBigCode(Tabled):
     about = "SantaCoder, StarCoder: GPT-2 with one key-value head"
     biases = ALL
     has_positions = True
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             GPT,
             fused="attn.c_attn",
@@ -111,7 +111,7 @@ class OpenAiGpt(Tabled):
     conv1d = True
     biases = ALL
     has_positions = True
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(GptBigCode.tables[0], final_norm="", token="tokens_embed", position="positions_embed"),
     )
     defaults: Mapping[str, Any] = {"afn": "gelu"}

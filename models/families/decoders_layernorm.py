@@ -15,10 +15,10 @@ from eigentoken.models.convention.rotary import Rotary
 from eigentoken.models.convention.rules import Rules
 from eigentoken.models.convention.score_terms import Alibi, alibi_slopes
 from eigentoken.models.families.family import register
-from eigentoken.models.families.tabled import ALL, Names, Tabled
+from eigentoken.models.families.tabled import ALL, Tabled, TensorNames
 
-PLAIN = Names(gate="")
-FALCON = Names(
+PLAIN = TensorNames(gate="")
+FALCON = TensorNames(
     layer="h.{}.",
     fused="self_attention.query_key_value",
     o="self_attention.dense",
@@ -28,7 +28,7 @@ FALCON = Names(
     final_norm="ln_f",
     token="word_embeddings",
 )
-OPT = Names(
+OPT = TensorNames(
     layer="decoder.layers.{}.",
     o="self_attn.out_proj",
     attention_norm="self_attn_layer_norm",
@@ -53,7 +53,7 @@ class GptNeoX(Tabled):
     turned = "half"
     share = 0.25
     cut = "heads"
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             PLAIN,
             fused="attention.query_key_value",
@@ -129,7 +129,7 @@ class Bloom(Tabled):
     about = "pre-LayerNorm, ALiBi, causal"
     biases = ALL
     cut = "heads"
-    tables: tuple[Names, ...] = (replace(FALCON, embedding_norm="word_embeddings_layernorm"),)
+    tables: tuple[TensorNames, ...] = (replace(FALCON, embedding_norm="word_embeddings_layernorm"),)
     defaults: Mapping[str, Any] = {"n_layer": 2}
 
     def settings(self, config: Config) -> None:
@@ -149,8 +149,8 @@ class Mpt(Tabled):
     architectures = {"Mpt": "mpt", "MPT": "mpt"}
     about = "pre-LayerNorm without biases, ALiBi, causal"
     norm_bias = False
-    tables: tuple[Names, ...] = (
-        Names(
+    tables: tuple[TensorNames, ...] = (
+        TensorNames(
             layer="blocks.{}.",
             fused="attn.Wqkv",
             o="attn.out_proj",
@@ -191,7 +191,7 @@ class Opt(Tabled):
     about = "pre-LayerNorm (350M: post), absolute positions, causal"
     first_position = 2
     has_positions = True
-    tables: tuple[Names, ...] = (OPT,)
+    tables: tuple[TensorNames, ...] = (OPT,)
     defaults: Mapping[str, Any] = {"activation_function": "relu", "do_layer_norm_before": True, "enable_bias": True}
 
     def settings(self, config: Config) -> None:
@@ -228,7 +228,7 @@ class BioGpt(Tabled):
     biases = ALL
     first_position = 2
     has_positions = True
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(OPT, layer="layers.{}.", final_norm="layer_norm", token="embed_tokens", position="embed_positions"),
     )
     defaults: Mapping[str, Any] = {"scale_embedding": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
@@ -282,7 +282,7 @@ class StableLm(Tabled):
         self.biases = "qkv" if config.flag("use_qkv_bias") else ""
         self.parallel = config.flag("use_parallel_residual")
         if self.parallel:
-            self.tables = (replace(Names(), feed_forward_norm="input_layernorm"),)
+            self.tables = (replace(TensorNames(), feed_forward_norm="input_layernorm"),)
 
     def rules(self, index: int) -> Rules:
         if not self.config.flag("qk_layernorm"):
@@ -312,7 +312,7 @@ class Cohere(Tabled):
     turned = "interleaved"
     norm_bias = False
     parallel = True
-    tables: tuple[Names, ...] = (replace(Names(), feed_forward_norm="input_layernorm"),)
+    tables: tuple[TensorNames, ...] = (replace(TensorNames(), feed_forward_norm="input_layernorm"),)
     defaults: Mapping[str, Any] = {"hidden_act": "silu"}
 
     def settings(self, config: Config) -> None:
@@ -350,7 +350,7 @@ class Starcoder2(Tabled):
     about = "pre-LayerNorm, rotary positions, grouped queries, causal (sliding window)"
     turned = "half"
     period = -1
-    tables: tuple[Names, ...] = (replace(PLAIN, up="mlp.c_fc", down="mlp.c_proj"),)
+    tables: tuple[TensorNames, ...] = (replace(PLAIN, up="mlp.c_fc", down="mlp.c_proj"),)
     defaults: Mapping[str, Any] = {"hidden_act": "gelu_pytorch_tanh", "num_key_value_heads": 2, "use_bias": True}
 
     def settings(self, config: Config) -> None:
@@ -368,7 +368,7 @@ class Nemotron(Tabled):
     turned = "half"
     share = 0.5
     one_plus = True
-    tables: tuple[Names, ...] = (PLAIN,)
+    tables: tuple[TensorNames, ...] = (PLAIN,)
     defaults: Mapping[str, Any] = {"hidden_act": "relu2"}
 
     def settings(self, config: Config) -> None:

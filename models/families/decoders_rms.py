@@ -15,9 +15,9 @@ from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.rules import Rules
 from eigentoken.models.families.family import register
 from eigentoken.models.families.rotary_rules import rotary_of
-from eigentoken.models.families.tabled import Names, Tabled, Turned
+from eigentoken.models.families.tabled import Tabled, TensorNames, Turned
 
-LLAMA = Names()
+LLAMA = TensorNames()
 QK_NORMS = {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
 AFTER = {
     "attention_norm": "",
@@ -46,7 +46,7 @@ class Qwen3(RmsDecoder):
     model_types = ("qwen3",)
     architectures = {"Qwen3": "qwen3"}
     about = "LLaMA-like with norms of queries and keys"
-    tables: tuple[Names, ...] = (replace(LLAMA, **QK_NORMS),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, **QK_NORMS),)
     defaults: Mapping[str, Any] = {
         **RmsDecoder.defaults,
         "head_dim": 128,
@@ -70,7 +70,7 @@ class Olmo(RmsDecoder):
     architectures = {"Olmo": "olmo"}
     about = "LLaMA-like with LayerNorm that has no weights; queries, keys and values cut to a range"
     rms = False
-    tables: tuple[Names, ...] = (replace(LLAMA, attention_norm="-", feed_forward_norm="-", final_norm="-"),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, attention_norm="-", feed_forward_norm="-", final_norm="-"),)
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -90,7 +90,7 @@ class Olmo2(RmsDecoder):
     about = (
         "norms of the updates (none before), norms across all queries and keys; olmo3: windows in three of four layers"
     )
-    tables: tuple[Names, ...] = (replace(LLAMA, **AFTER, **QK_NORMS),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, **AFTER, **QK_NORMS),)
     defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "rms_norm_eps": 1e-5, "sliding_window": 4096}
 
     def settings(self, config: Config) -> None:
@@ -145,7 +145,7 @@ class Gemma2(Gemma):
     architectures = {"Gemma2": "gemma2"}
     about = "Gemma with norms before and after each sublayer, capped scores, windows in every second layer"
     period = 2
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             LLAMA,
             feed_forward_norm="pre_feedforward_layernorm",
@@ -179,7 +179,7 @@ class Gemma3(Gemma2):
     architectures = {"Gemma3Text": "gemma3_text"}
     about = "Gemma 2 with norms of queries and keys instead of the cap, windows in five of six layers"
     period = 6
-    tables: tuple[Names, ...] = (replace(Gemma2.tables[0], **QK_NORMS),)
+    tables: tuple[TensorNames, ...] = (replace(Gemma2.tables[0], **QK_NORMS),)
     defaults: Mapping[str, Any] = {**Gemma2.defaults, "attn_logit_softcapping": None}
 
     def settings(self, config: Config) -> None:
@@ -205,7 +205,7 @@ class Phi3(RmsDecoder):
     about = "LLaMA-like with fused projections and LongRoPE"
     share = 1.0
     period = -1
-    tables: tuple[Names, ...] = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
     defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
 
 
@@ -239,7 +239,7 @@ class Arcee(RmsDecoder):
     model_types = ("arcee",)
     architectures = {"Arcee": "arcee"}
     about = "LLaMA-like with relu^2 and no gate"
-    tables: tuple[Names, ...] = (replace(LLAMA, gate=""),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, gate=""),)
     defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "relu2"}
 
 
@@ -253,7 +253,7 @@ class Glm(RmsDecoder):
     about = "LLaMA-like with interleaved partial rotary positions and a fused gate; glm4: norms of the updates"
     turned = "interleaved"
     share = 0.5
-    tables: tuple[Names, ...] = (replace(LLAMA, gate_up="mlp.gate_up_proj"),)
+    tables: tuple[TensorNames, ...] = (replace(LLAMA, gate_up="mlp.gate_up_proj"),)
     defaults: Mapping[str, Any] = {
         "rms_norm_eps": 0.00000015625,
         "hidden_act": "silu",
@@ -298,7 +298,7 @@ class Exaone4(RmsDecoder):
     model_types = ("exaone4",)
     architectures = {"Exaone4": "exaone4"}
     about = "norms of the updates, norms of queries and keys; layers without a window have no positions"
-    tables: tuple[Names, ...] = Olmo2.tables
+    tables: tuple[TensorNames, ...] = Olmo2.tables
     defaults: Mapping[str, Any] = Olmo2.defaults
 
     def settings(self, config: Config) -> None:

@@ -15,9 +15,9 @@ from eigentoken.models.convention.embedding import Embedding, TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.score_terms import OffsetBias
 from eigentoken.models.families.family import part_of, register
-from eigentoken.models.families.tabled import ALL, Names, Tabled
+from eigentoken.models.families.tabled import ALL, Tabled, TensorNames
 
-BART = Names(
+BART = TensorNames(
     layer="{part}.layers.{{}}.",
     o="self_attn.out_proj",
     attention_norm="self_attn_layer_norm",
@@ -41,7 +41,7 @@ class TwoStacks(Tabled):
         self.part = part_of(config, self.parts)
         self.mask_kind = "full" if self.part == "encoder" else "causal"
 
-    def filled(self, names: Names) -> Names:
+    def filled(self, names: TensorNames) -> TensorNames:
         """The table with the name of the stack in it."""
         fields = ("layer", "final_norm", "position", "embedding_norm")
         return replace(names, **{name: getattr(names, name).format(part=self.part) for name in fields})
@@ -140,7 +140,7 @@ class T5(TwoStacks):
         inner = {"gate": "wi_0", "up": "wi_1"} if gated else {"gate": "", "up": "wi"}
         base = f"layer.{second}.DenseReluDense."
         self.tables = (
-            Names(
+            TensorNames(
                 layer=f"{self.part}.block.{{}}.",
                 **{part: f"layer.0.SelfAttention.{part}" for part in "qkvo"},
                 attention_norm="layer.0.layer_norm",

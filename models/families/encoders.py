@@ -18,10 +18,10 @@ from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.score_terms import Disentangled, OffsetBias
 from eigentoken.models.families.family import register
 from eigentoken.models.families.rotary_rules import rotary_of
-from eigentoken.models.families.tabled import ALL, MaskKind, Names, Tabled
+from eigentoken.models.families.tabled import ALL, MaskKind, Tabled, TensorNames
 from eigentoken.transformer_layer import linear
 
-BERT = Names(
+BERT = TensorNames(
     layer="encoder.layer.{}.",
     q="attention.self.query",
     k="attention.self.key",
@@ -47,7 +47,7 @@ class Encoder(Tabled):
     mask_kind: MaskKind = "full"
     biases = ALL
     has_positions = True
-    tables: tuple[Names, ...] = (BERT,)
+    tables: tuple[TensorNames, ...] = (BERT,)
     defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu"}
 
 
@@ -60,7 +60,7 @@ class DistilBert(Encoder):
     architectures = {"DistilBert": "distilbert"}
     signature = {"transformer.layer.0.attention.q_lin.weight": ("", "distilbert.")}
     about = "post-LayerNorm, absolute positions, full attention"
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             BERT,
             layer="transformer.layer.{}.",
@@ -124,7 +124,7 @@ class MpNet(Encoder):
     model_types = ("mpnet",)
     architectures = {"MPNet": "mpnet"}
     about = "post-LayerNorm, absolute positions and biases of offsets, full attention"
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             BERT,
             q="attention.attn.q",
@@ -154,7 +154,7 @@ class DebertaV2(Encoder):
     model_types = ("deberta-v2",)
     architectures = {"DebertaV2": "deberta-v2"}
     about = "DeBERTa v2, v3: post-LayerNorm, terms of content and relative position in the scores, full attention"
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(BERT, q="attention.self.query_proj", k="attention.self.key_proj", v="attention.self.value_proj"),
     )
     defaults: Mapping[str, Any] = {
@@ -242,7 +242,7 @@ class Deberta(DebertaV2):
     about = "DeBERTa: post-LayerNorm, terms of content and relative position in the scores, full attention"
     biases = "oud"
     cut = "heads"
-    tables: tuple[Names, ...] = (replace(BERT, fused="attention.self.in_proj"),)
+    tables: tuple[TensorNames, ...] = (replace(BERT, fused="attention.self.in_proj"),)
 
     def qkv(self, index: int) -> list[tuple[Array, Array | None]]:
         (query, _), (key, _), (value, _) = super().qkv(index)
@@ -274,8 +274,8 @@ class ModernBert(Tabled):
     about = "pre-LayerNorm, rotary positions, full attention or windows to both sides, gate"
     mask_kind: MaskKind = "full"
     turned = "half"
-    tables: tuple[Names, ...] = (
-        Names(
+    tables: tuple[TensorNames, ...] = (
+        TensorNames(
             fused="attn.Wqkv",
             o="attn.Wo",
             attention_norm="attn_norm",
@@ -315,7 +315,7 @@ class ModernBert(Tabled):
         return no_norm(self.d) if first else super().layer_norm(index, part)
 
 
-NOMIC = Names(
+NOMIC = TensorNames(
     layer="encoder.layers.{}.",
     fused="attn.Wqkv",
     o="attn.out_proj",
@@ -342,9 +342,9 @@ class NomicBert(Tabled):
     pre = False
     mask_kind: MaskKind = "full"
     turned = "half"
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         NOMIC,
-        Names(
+        TensorNames(
             attention_norm="post_attention_layernorm",
             feed_forward_norm="post_mlp_layernorm",
             final_norm="",
@@ -365,7 +365,7 @@ class Esm(Encoder):
     architectures = {"Esm": "esm"}
     about = "ESM-1b, ESM-2 (proteins): pre-LayerNorm, rotary or absolute positions, full attention"
     pre = True
-    tables: tuple[Names, ...] = (
+    tables: tuple[TensorNames, ...] = (
         replace(
             BERT,
             attention_norm="attention.LayerNorm",

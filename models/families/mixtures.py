@@ -19,7 +19,7 @@ from eigentoken.models.convention.rules import Latent, Rules
 from eigentoken.models.families.decoders_rms import QK_NORMS, Olmo2, RmsDecoder
 from eigentoken.models.families.family import Shape, register
 from eigentoken.models.families.rotary_rules import rotary_of
-from eigentoken.models.families.tabled import Names
+from eigentoken.models.families.tabled import TensorNames
 
 COUNTS = ("num_local_experts", "num_experts", "n_routed_experts")
 
@@ -77,7 +77,7 @@ class QwenMoe(Mixture):
         if old:
             self.biases = "qkv" if config.flag("qkv_bias", default=True) else ""
         else:
-            self.tables = (replace(Names(), **QK_NORMS),)
+            self.tables = (replace(TensorNames(), **QK_NORMS),)
         self.dense = [i for i in config.raw("mlp_only_layers") or [] if isinstance(i, int)]
 
     def is_dense(self, index: int) -> bool:
@@ -99,7 +99,7 @@ class Olmoe(Mixture):
     model_types = ("olmoe",)
     architectures = {"Olmoe": "olmoe"}
     about = "norms across all queries and keys, mixture of experts (not read)"
-    tables: tuple[Names, ...] = (replace(Names(), **QK_NORMS),)
+    tables: tuple[TensorNames, ...] = (replace(TensorNames(), **QK_NORMS),)
     defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu", "num_experts": 64}
 
     def settings(self, config: Config) -> None:
@@ -159,7 +159,7 @@ class DeepSeek(Mixture):
         "v_head_dim": 128,
         "rope_interleave": True,
     }
-    tables: tuple[Names, ...] = (replace(Names(), q="self_attn.kv_a_proj_with_mqa"),)
+    tables: tuple[TensorNames, ...] = (replace(TensorNames(), q="self_attn.kv_a_proj_with_mqa"),)
 
     def settings(self, config: Config) -> None:
         super().settings(config)

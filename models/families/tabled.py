@@ -1,8 +1,8 @@
 """A family as a table: the names of its tensors, what its configuration says, and a few switches.
 
 Most transformers differ in names, in how query, key and value are fused, in the kind and place of norms, in positions and in the
-feed-forward.  :class:`Tabled` reads all of them from class attributes; a family of its own is a subclass with a :class:`Names`
-and the switches that differ, and overrides a method only where a table is not enough.
+feed-forward.  :class:`Tabled` reads all of them from class attributes; a family of its own is a subclass with
+:class:`TensorNames` and the switches that differ, and overrides a method only where a table is not enough.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ACTIVATION = ("hidden_activation", "hidden_act", "activation_function", "activat
 
 
 @dataclass(frozen=True)
-class Names:
+class TensorNames:
     """The names of a family's tensors, without ``.weight``; those of a layer stand behind ``layer``.  Empty: it has no such
     part."""
 
@@ -80,7 +80,7 @@ class Names:
 class Tabled(Family):
     """A family read from its table; sizes, norms, positions and feed-forward by the switches below."""
 
-    tables: tuple[Names, ...] = (Names(),)
+    tables: tuple[TensorNames, ...] = (TensorNames(),)
     """Tried in order: names on disk, names in memory."""
     defaults: Mapping[str, Any] = {}
     """What a configuration means that leaves a key out: the defaults of the reference implementation."""
@@ -119,6 +119,8 @@ class Tabled(Family):
         self.eps = config.number(*EPS, default=1e-5)
         self.activation = config.text(*ACTIVATION, default="gelu")
         self.settings(config)
+        if config.raw("eigentoken_cut") is not None:  # a converter has put the fused rows in order
+            self.cut = "stacked"
         if self.n_heads % self.n_kv_heads:
             raise ModelError(
                 f"{config.where}: num_key_value_heads must divide num_attention_heads={self.n_heads}, "
@@ -130,7 +132,7 @@ class Tabled(Family):
     def settings(self, config: Config) -> None:
         """What else the configuration says; may replace every size and switch."""
 
-    def found(self, weights: WeightReader) -> tuple[Names, WeightReader]:
+    def found(self, weights: WeightReader) -> tuple[TensorNames, WeightReader]:
         """The table whose names the checkpoint has, and the reader under its prefix."""
         for names in self.tables[1:]:
             if any(name.endswith(names.anchor()) for name in weights.store.infos):
@@ -224,7 +226,10 @@ class Tabled(Family):
         width = self.d if width is None else width
         if not name:
             return no_norm(width)
-        return self.weights.norm(name, width, eps=self.eps, rms=self.rms, bias=self.norm_bias, one_plus=self.one_plus)
+        plain = self.config.flag("eigentoken_plain_gains")  # a converter has stored 1 + w
+        return self.weights.norm(
+            name, width, eps=self.eps, rms=self.rms, bias=self.norm_bias, one_plus=self.one_plus and not plain
+        )
 
     def layer_norm(self, index: int, part: str) -> Normalization:
         """The norm before (or after) the attention, or the feed-forward."""

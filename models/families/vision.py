@@ -13,9 +13,9 @@ from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.score_terms import GridBias
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import part_of, register
-from eigentoken.models.families.tabled import ALL, MaskKind, Names, Tabled
+from eigentoken.models.families.tabled import ALL, MaskKind, Tabled, TensorNames
 
-ON_DISK = Names(
+ON_DISK = TensorNames(
     layer="encoder.layer.{}.",
     q="attention.attention.query",
     k="attention.attention.key",
@@ -49,7 +49,7 @@ class Patches(Tabled):
     has_positions = True
     takes_pixels = True
     first: tuple[str, ...] = ("cls_token",)
-    tables: tuple[Names, ...] = (ON_DISK, IN_MEMORY)
+    tables: tuple[TensorNames, ...] = (ON_DISK, IN_MEMORY)
     defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "qkv_bias": True}
 
     def settings(self, config: Config) -> None:
@@ -126,7 +126,7 @@ class Dinov2(Patches):
     model_types = ("dinov2", "dinov2_with_registers")
     architectures = {"Dinov2": "dinov2", "Dinov2WithRegisters": "dinov2_with_registers"}
     about = "ViT with gains of the updates (and registers)"
-    tables: tuple[Names, ...] = (DINO, replace(DINO, **PROJECTIONS))
+    tables: tuple[TensorNames, ...] = (DINO, replace(DINO, **PROJECTIONS))
     defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-6, "hidden_act": "gelu", "qkv_bias": True, "mlp_ratio": 4}
 
     def settings(self, config: Config) -> None:
@@ -193,7 +193,7 @@ class Beit(Patches):
         return GridBias(w.read(w.first(own if self.own else shared), (count, self.n_heads)), rows, columns)
 
 
-TOWER = Names(
+TOWER = TensorNames(
     layer="encoder.layers.{}.",
     o="self_attn.out_proj",
     attention_norm="layer_norm1",
@@ -226,7 +226,7 @@ class Clip(Patches):
     about = (
         "CLIP and SigLIP towers, text or vision: pre-LayerNorm, absolute positions, full attention (CLIP text: causal)"
     )
-    tables: tuple[Names, ...] = (TOWER,)
+    tables: tuple[TensorNames, ...] = (TOWER,)
     defaults: Mapping[str, Any] = {}
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
@@ -252,7 +252,7 @@ class Clip(Patches):
         if self.tower == "vision":
             self.tables = (replace(TOWER, final_norm="post_layernorm" if self.siglip else ""),)
 
-    def found(self, weights: WeightReader) -> tuple[Names, WeightReader]:
+    def found(self, weights: WeightReader) -> tuple[TensorNames, WeightReader]:
         names, prefix = self.tables[0], f"{self.tower}_model."
         anchor = names.anchor()
         named = any(name.endswith(prefix + anchor) for name in weights.store.infos)

@@ -1,4 +1,4 @@
-"""GGUF files of the llama and qwen2 architectures, dequantised block by block as the ``gguf`` package specifies.
+"""GGUF files of the architectures in the table, dequantised block by block as the ``gguf`` package specifies.
 
 The llama architecture stores Q and K for rotary pairs (2k, 2k+1): the rows are kept as they are in the file and the
 rotary encoding says ``interleaved``.
@@ -17,25 +17,10 @@ from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.formats.gguf_architectures import ARCHITECTURES, Architecture
 from eigentoken.models.formats.gguf_header import GgufTensor, read_gguf_header
 from eigentoken.models.formats.renamed import Original, RenamedStore
 from eigentoken.models.formats.safetensors_file import widen_bfloat16
-
-INTERLEAVED = {"llama": True, "qwen2": False}
-"""Supported architectures, and whether llama.cpp turns neighbouring coordinates."""
-
-BLOCK_NAMES = {
-    "attn_norm": "input_layernorm",
-    "ffn_norm": "post_attention_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
-OUTER_NAMES = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 
 
 class GgufStore(TensorStore):
@@ -104,30 +89,42 @@ class GgufStore(TensorStore):
 
 
 def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
-    """The file under the names of the llama family, with the configuration that its key-value pairs give."""
+    """The file under the names of its family, with the configuration that its key-value pairs give."""
     store = GgufStore(path)
     values = store.values
     architecture = values.get("general.architecture")
-    if not isinstance(architecture, str) or architecture not in INTERLEAVED:
+    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         raise ModelError(
             f"{path}: no supported family: found GGUF architecture {str(architecture)[:60]!r}, tensors "
-            f"{some(sorted(store.infos), 3)}; supported in GGUF: {', '.join(INTERLEAVED)}"
+            f"{some(sorted(store.infos), 3)}; supported in GGUF: {', '.join(ARCHITECTURES)}"
         )
-
-    def get(key: str) -> Any:
-        return values.get(f"{architecture}.{key}")
-
     parts = values.get("split.count")
     if isinstance(parts, int) and parts > 1:
         raise ModelError(f"{path}: one of {parts} parts of a split GGUF: merge them first (llama-gguf-split --merge)")
-    if isinstance(get("expert_count"), int) and get("expert_count") > 0:
-        raise ModelError(f"{path}: a mixture of {get('expert_count')} experts is not supported: expected dense layers")
-    scaling = get("rope.scaling.type")
-    tied = "output.weight" not in store.infos
+    experts = values.get(f"{architecture}.expert_count")
+    if isinstance(experts, int) and experts > 0:
+        raise ModelError(f"{path}: a mixture of {experts} experts is not supported: expected dense layers")
+    known = ARCHITECTURES[architecture]
+    config = configuration(path, store, architecture)
+    names = {
+        new: Original(old, _is_transposed(old, known))
+        for old in store.infos
+        if (new := family_name(old, known, frozenset(store.infos)))
+    }
+    return RenamedStore(store, names), config
+
+
+def configuration(path: Path, store: GgufStore, architecture: str) -> dict[str, Json]:
+    """What the key-value pairs say, under the names of a ``config.json``."""
+    known = ARCHITECTURES[architecture]
+
+    def get(key: str) -> Any:
+        return store.values.get(f"{architecture}.{key}")
+
     config: dict[str, Any] = {
-        "model_type": architecture,
-        "architectures": ["LlamaForCausalLM" if architecture == "llama" else "Qwen2ForCausalLM"],
-        "tie_word_embeddings": tied,
+        "model_type": known.model_type,
+        "architectures": [ARCHITECTURE_CLASSES.get(architecture)],
+        "tie_word_embeddings": "output.weight" not in store.infos,
         "hidden_size": get("embedding_length"),
         "num_hidden_layers": get("block_count"),
         "num_attention_heads": get("attention.head_count"),
@@ -135,14 +132,20 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
         "head_dim": get("attention.key_length"),
         "intermediate_size": get("feed_forward_length"),
         "rms_norm_eps": get("attention.layer_norm_rms_epsilon"),
+        "layer_norm_eps": get("attention.layer_norm_epsilon"),
+        "layer_norm_epsilon": get("attention.layer_norm_epsilon"),
         "max_position_embeddings": get("context_length"),
+        "sliding_window": get("attention.sliding_window"),
         "rope_theta": get("rope.freq_base"),
         "eigentoken_rope_dims": get("rope.dimension_count"),
-        "eigentoken_rope_interleaved": INTERLEAVED[architecture],
-        "hidden_act": "silu",
+        "eigentoken_rope_interleaved": known.interleaved,
+        "hidden_act": "silu" if architecture in ARCHITECTURE_CLASSES else None,
+        **known.config,
+        **known.more(get, frozenset(store.infos)),
     }
     if "token_embd.weight" in store.infos:
         config["vocab_size"] = store.infos["token_embd.weight"].shape[0]
+    scaling = get("rope.scaling.type")
     if scaling not in (None, "none"):
         length = get("rope.scaling.original_context_length")
         config["rope_scaling"] = {"rope_type": scaling, "factor": get("rope.scaling.factor")}
@@ -152,22 +155,32 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
     if "rope_freqs.weight" in store.infos:
         divisors = np.asarray(store.read("rope_freqs.weight"), dtype=np.float64).ravel()
         config |= {"rope_scaling": {"rope_type": "divisors"}, "eigentoken_rope_divisors": divisors.tolist()}
-    known = {key: value for key, value in config.items() if value is not None}
-    names = {new: Original(old) for old in store.infos if (new := family_name(old))}
-    return RenamedStore(store, names), known
+    return {key: value for key, value in config.items() if value not in (None, [None])}
 
 
-def family_name(name: str) -> str | None:
-    """The name in the llama family of a GGUF tensor, or None.
+ARCHITECTURE_CLASSES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+"""Written to the configuration of an edited copy, so that transformers loads it."""
+
+
+def family_name(
+    name: str, known: Architecture = ARCHITECTURES["llama"], names: frozenset[str] = frozenset()
+) -> str | None:
+    """The name in its family of a GGUF tensor, or None.
 
     >>> family_name("blk.3.attn_q.weight")
     'model.layers.3.self_attn.q_proj.weight'
     """
     block = re.fullmatch(r"blk\.(\d+)\.(\w+)\.(weight|bias)", name)
-    if block and block[2] in BLOCK_NAMES:
-        return f"model.layers.{block[1]}.{BLOCK_NAMES[block[2]]}.{block[3]}"
+    if block and block[2] in known.block:
+        two_norms = block[2] == "attn_norm" and f"blk.{block[1]}.attn_norm_2.weight" in names
+        part = "ln_mlp" if two_norms else known.block[block[2]]  # of Falcon's two norms this is the feed-forward's
+        return f"{known.layer}{block[1]}.{part}.{block[3]}"
     stem, _, kind = name.rpartition(".")
-    return f"{OUTER_NAMES[stem]}.{kind}" if stem in OUTER_NAMES else None
+    return f"{known.outer[stem]}.{kind}" if stem in known.outer else None
+
+
+def _is_transposed(name: str, known: Architecture) -> bool:
+    return name.endswith(".weight") and any(f".{part}." in name for part in known.transposed)
 
 
 def _label(name: str) -> str:

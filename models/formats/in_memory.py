@@ -38,6 +38,9 @@ def open_module(module: object) -> tuple[MemoryStore, dict[str, Json]]:
     import torch
 
     where = f"{type(module).__module__.split('.')[0]}.{type(module).__name__} in memory"
+    inner = getattr(module, "_model", None)
+    if not isinstance(module, torch.nn.Module) and isinstance(inner, torch.nn.Module):
+        module = inner  # nnsight keeps the model that it wraps there
     if not isinstance(module, torch.nn.Module):
         raise ModelError(
             f"source must be a path, sample:NAME, a Hugging Face id, a transformers model or a torch.nn.Module, "

@@ -17,6 +17,7 @@ from eigentoken.models.convention.head_and_layer import Layer
 from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import SourceFile, TensorStore, WeightReader
 from eigentoken.models.families.family import Family, family_of
+from eigentoken.models.formats.scaled import with_scales
 
 if TYPE_CHECKING:
     from eigentoken.models.loading.left_out import LeftOut
@@ -178,5 +179,6 @@ class Model:
 
 def build_model(source: str, config: Mapping[str, Any], store: TensorStore, where: str) -> Model:
     """A model from a configuration and named tensors."""
+    store = with_scales(store)
     reading = family_of(Config(config, where), WeightReader(store))
     return Model(source, reading.name, dict(config), store, reading)

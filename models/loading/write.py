@@ -24,6 +24,7 @@ from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import TensorStore
 from eigentoken.models.formats.renamed import RenamedStore
 from eigentoken.models.formats.safetensors_file import DTYPES, SafetensorsStore, widen_bfloat16
+from eigentoken.models.formats.scaled import LABEL
 from eigentoken.models.formats.sharded import ShardedStore
 from eigentoken.models.loading.model import Model
 
@@ -205,6 +206,8 @@ def _code(store: TensorStore, name: str) -> str | None:
     dtype = store.infos[name].dtype
     if dtype in CODES:
         return CODES[dtype]
+    if dtype.startswith(LABEL):
+        return "F64"  # the product of an integer and its scale has no room in less
     return "F32" if isinstance(store, RenamedStore) else None
 
 

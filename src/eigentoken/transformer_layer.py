@@ -281,7 +281,7 @@ class ScoreRules(Generic[R]):
     key_norm: NormWeights[R] | None = None
     across: bool = False
     clip: float | None = None
-    terms: Callable[[Any, Any], Array] | None = None
+    terms: Callable[..., Any] | None = None
     cap: float | None = None
     sinks: R | None = None
 
@@ -319,7 +319,7 @@ class Block(Generic[R]):
     allowed: Callable[[int], Array] | None = None
     turn: Activation | None = None
     rules: ScoreRules[R] | None = None
-    latent: Activation | None = None
+    latent: Callable[..., Any] | None = None
     parallel: bool = False
     attention_update_norm: NormWeights[R] | None = None
     feed_forward_update_norm: NormWeights[R] | None = None

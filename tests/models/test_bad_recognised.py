@@ -140,6 +140,42 @@ def test_quantised_weights_are_refused_with_advice(
 
 
 @pytest.mark.parametrize(
+    ("last", "shape"), [("weight_scale", ()), ("weight_scale", (1,)), ("scale", None), ("SCB", None)]
+)
+def test_integers_with_their_scales_in_the_file_are_read(last: str, shape: Any, folder: Path) -> None:
+    """q s, exactly, or q SCB / 127 of bitsandbytes; the layer says what its numbers are."""
+    rng, tensors = np.random.default_rng(2), gpt2_tensors()
+    stored: dict[str, Any] = {}
+    expected: dict[str, Any] = {}
+    for name in [name for name in tensors if name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight"))]:
+        rows = tensors[name].shape[0]
+        q = rng.integers(-127, 128, tensors[name].shape).astype(np.int8)
+        s = rng.uniform(0.01, 0.02, (rows,) if shape is None else shape).astype(np.float32)
+        stored |= {name: q, name.removesuffix("weight") + last: s}
+        whole = q.astype(np.float64) * s.astype(np.float64).reshape(-1, 1)
+        expected[name] = whole / 127 if last == "SCB" else whole
+    save_file(tensors | stored, folder / "model.safetensors")
+    model = load(folder)
+    layer = model.layer(1)
+    assert np.array_equal(layer.output_matrix(), expected["h.1.attn.c_proj.weight"].T)
+    assert np.array_equal(layer.feed_forward.up, expected["h.1.mlp.c_fc.weight"].T)
+    assert layer.stored_dtype == f"scaled int8 ({last}{' / 127, rounded to float64' if last == 'SCB' else ''})"
+    assert not model.left_out.inside
+
+
+def test_a_wrapper_with_the_model_inside_is_read() -> None:
+    """nnsight's objects are no modules and keep the model under ``_model``."""
+    from .conftest import make_reference
+
+    class Wrapped:
+        def __init__(self, model: Any) -> None:
+            self._model = model
+
+    inner = make_reference("gpt2")
+    assert np.array_equal(load(Wrapped(inner)).layer(0).output_matrix(), load(inner).layer(0).output_matrix())
+
+
+@pytest.mark.parametrize(
     "wrapped",
     [
         lambda tensors: {"model_state_dict": tensors, "optimizer_state_dict": {"state": {}}, "epoch": 3, "loss": 0.5},

@@ -28,10 +28,12 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     asked: list[Any] = []
     files = ["config.json", "model.safetensors", "pytorch_model.bin"]
 
-    def download(name: str, *, local_files_only: bool = False, allow_patterns: Any = None) -> str:
+    def download(
+        name: str, *, revision: str | None = None, local_files_only: bool = False, allow_patterns: Any = None
+    ) -> str:
         if local_files_only:
             raise FileNotFoundError(name)
-        asked.append(allow_patterns)
+        asked.append(allow_patterns if revision is None else [revision, *allow_patterns])
         return str(folder)
 
     monkeypatch.chdir(tmp_path)
@@ -39,7 +41,7 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
     monkeypatch.setattr(hub, "snapshot_download", download)
 
-    def info(name: str, *, timeout: float) -> Any:
+    def info(name: str, *, revision: str | None, timeout: float) -> Any:
         assert timeout <= 10
         return SimpleNamespace(siblings=[SimpleNamespace(rfilename=file) for file in files])
 
@@ -97,3 +99,12 @@ def test_a_folder_of_that_name_comes_first(remote: Any, tmp_path: Path) -> None:
     (tmp_path / "someone").mkdir()
     (tmp_path / "snapshot").rename(tmp_path / "someone" / "model")
     assert load("someone/model").n_layers == 2 and asked == []
+
+
+def test_a_revision_is_asked_for_and_kept_in_the_name(remote: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
+    asked, _ = remote
+    for model in (load("someone/model", revision="step1000"), load("someone/model@step1000")):
+        assert model.source == "someone/model@step1000"
+        assert asked.pop()[0] == "step1000"
