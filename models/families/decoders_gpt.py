@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.rotary import Rotary, standard_rotary
 from eigentoken.models.families.family import register
@@ -41,7 +42,7 @@ class GptJ(Tabled):
     parallel = True
     biases = "ud"
     tables: tuple[TensorNames, ...] = (GPT,)
-    defaults: Mapping[str, Any] = {"activation_function": "gelu_new", "rotary_dim": 64}
+    defaults: Mapping[str, Json] = {"activation_function": "gelu_new", "rotary_dim": 64}
 
     def rotary_at(self, index: int) -> Rotary:
         dims = self.config.integer("rotary_dim", maximum=self.d_head)
@@ -84,7 +85,7 @@ class GptBigCode(Tabled):
             position="wpe",
         ),
     )
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "activation_function": "gelu_pytorch_tanh",
         "multi_query": True,
         "scale_attn_weights": True,
@@ -114,7 +115,7 @@ class OpenAiGpt(Tabled):
     tables: tuple[TensorNames, ...] = (
         replace(GptBigCode.tables[0], final_norm="", token="tokens_embed", position="positions_embed"),
     )
-    defaults: Mapping[str, Any] = {"afn": "gelu"}
+    defaults: Mapping[str, Json] = {"afn": "gelu"}
 
     def settings(self, config: Config) -> None:
         name = config.text("afn")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import TokenEmbedding
 from eigentoken.models.convention.normalization import Normalization
@@ -64,7 +64,7 @@ class GptNeoX(Tabled):
             token="embed_in",
         ),
     )
-    defaults: Mapping[str, Any] = {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
+    defaults: Mapping[str, Json] = {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
 
     def settings(self, config: Config) -> None:
         old = {"partial_rotary_factor": "rotary_pct", "rope_theta": "rotary_emb_base"}
@@ -83,7 +83,7 @@ class Falcon(Tabled):
     about = "pre-LayerNorm, parallel feed-forward, one or few key-value heads, rotary positions or ALiBi, causal"
     turned = "half"
     cut = "groups"
-    defaults: Mapping[str, Any] = {"activation": "gelu", "multi_query": True, "parallel_attn": True}
+    defaults: Mapping[str, Json] = {"activation": "gelu", "multi_query": True, "parallel_attn": True}
 
     def settings(self, config: Config) -> None:
         grouped, parallel = config.flag("new_decoder_architecture"), config.flag("parallel_attn")
@@ -130,7 +130,7 @@ class Bloom(Tabled):
     biases = ALL
     cut = "heads"
     tables: tuple[TensorNames, ...] = (replace(FALCON, embedding_norm="word_embeddings_layernorm"),)
-    defaults: Mapping[str, Any] = {"n_layer": 2}
+    defaults: Mapping[str, Json] = {"n_layer": 2}
 
     def settings(self, config: Config) -> None:
         self.activation = "gelu_new"
@@ -192,7 +192,7 @@ class Opt(Tabled):
     first_position = 2
     has_positions = True
     tables: tuple[TensorNames, ...] = (OPT,)
-    defaults: Mapping[str, Any] = {"activation_function": "relu", "do_layer_norm_before": True, "enable_bias": True}
+    defaults: Mapping[str, Json] = {"activation_function": "relu", "do_layer_norm_before": True, "enable_bias": True}
 
     def settings(self, config: Config) -> None:
         self.pre = config.flag("do_layer_norm_before")
@@ -231,7 +231,7 @@ class BioGpt(Tabled):
     tables: tuple[TensorNames, ...] = (
         replace(OPT, layer="layers.{}.", final_norm="layer_norm", token="embed_tokens", position="embed_positions"),
     )
-    defaults: Mapping[str, Any] = {"scale_embedding": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
+    defaults: Mapping[str, Json] = {"scale_embedding": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
 
     def settings(self, config: Config) -> None:
         self.multiplier = self.d**0.5 if config.flag("scale_embedding") else 1.0
@@ -250,7 +250,7 @@ class Phi(Tabled):
     share = 0.5
     parallel = True
     biases = ALL
-    defaults: Mapping[str, Any] = {"hidden_act": "gelu_new"}
+    defaults: Mapping[str, Json] = {"hidden_act": "gelu_new"}
     names_of = replace(
         PLAIN,
         o="self_attn.dense",
@@ -276,7 +276,7 @@ class StableLm(Tabled):
     about = "pre-LayerNorm, partial rotary positions, gate, causal; StableLM 2: norms of queries and keys"
     turned = "half"
     share = 0.25
-    defaults: Mapping[str, Any] = {"hidden_act": "silu", "num_key_value_heads": 32}
+    defaults: Mapping[str, Json] = {"hidden_act": "silu", "num_key_value_heads": 32}
 
     def settings(self, config: Config) -> None:
         self.biases = "qkv" if config.flag("use_qkv_bias") else ""
@@ -313,7 +313,7 @@ class Cohere(Tabled):
     norm_bias = False
     parallel = True
     tables: tuple[TensorNames, ...] = (replace(TensorNames(), feed_forward_norm="input_layernorm"),)
-    defaults: Mapping[str, Any] = {"hidden_act": "silu"}
+    defaults: Mapping[str, Json] = {"hidden_act": "silu"}
 
     def settings(self, config: Config) -> None:
         self.biases = "qkvo" if config.flag("attention_bias") else ""
@@ -351,7 +351,7 @@ class Starcoder2(Tabled):
     turned = "half"
     period = -1
     tables: tuple[TensorNames, ...] = (replace(PLAIN, up="mlp.c_fc", down="mlp.c_proj"),)
-    defaults: Mapping[str, Any] = {"hidden_act": "gelu_pytorch_tanh", "num_key_value_heads": 2, "use_bias": True}
+    defaults: Mapping[str, Json] = {"hidden_act": "gelu_pytorch_tanh", "num_key_value_heads": 2, "use_bias": True}
 
     def settings(self, config: Config) -> None:
         self.biases = ALL if config.flag("use_bias") else ""
@@ -369,7 +369,7 @@ class Nemotron(Tabled):
     share = 0.5
     one_plus = True
     tables: tuple[TensorNames, ...] = (PLAIN,)
-    defaults: Mapping[str, Any] = {"hidden_act": "relu2"}
+    defaults: Mapping[str, Json] = {"hidden_act": "relu2"}
 
     def settings(self, config: Config) -> None:
         self.biases = ("qkvo" if config.flag("attention_bias") else "") + ("ud" if config.flag("mlp_bias") else "")

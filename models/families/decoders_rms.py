@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
@@ -32,7 +33,7 @@ class RmsDecoder(Tabled):
 
     rms = True
     turned: ClassVar[Turned] = "half"
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-6, "hidden_act": "silu"}
+    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-6, "hidden_act": "silu"}
 
     def settings(self, config: Config) -> None:
         self.biases = ("qkvo" if config.flag("attention_bias") else "") + ("gud" if config.flag("mlp_bias") else "")
@@ -47,7 +48,7 @@ class Qwen3(RmsDecoder):
     architectures = {"Qwen3": "qwen3"}
     about = "LLaMA-like with norms of queries and keys"
     tables: tuple[TensorNames, ...] = (replace(LLAMA, **QK_NORMS),)
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         **RmsDecoder.defaults,
         "head_dim": 128,
         "num_key_value_heads": 32,
@@ -91,7 +92,7 @@ class Olmo2(RmsDecoder):
         "norms of the updates (none before), norms across all queries and keys; olmo3: windows in three of four layers"
     )
     tables: tuple[TensorNames, ...] = (replace(LLAMA, **AFTER, **QK_NORMS),)
-    defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "rms_norm_eps": 1e-5, "sliding_window": 4096}
+    defaults: Mapping[str, Json] = {**RmsDecoder.defaults, "rms_norm_eps": 1e-5, "sliding_window": 4096}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -125,7 +126,7 @@ class Gemma(RmsDecoder):
     architectures = {"Gemma": "gemma"}
     about = "LLaMA-like with gains 1 + w and embeddings times sqrt(d)"
     one_plus = True
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-6, "head_dim": 256, "num_key_value_heads": 16}
+    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-6, "head_dim": 256, "num_key_value_heads": 16}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -153,7 +154,7 @@ class Gemma2(Gemma):
             feed_forward_update_norm="post_feedforward_layernorm",
         ),
     )
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "rms_norm_eps": 1e-6,
         "head_dim": 256,
         "num_key_value_heads": 4,
@@ -180,7 +181,7 @@ class Gemma3(Gemma2):
     about = "Gemma 2 with norms of queries and keys instead of the cap, windows in five of six layers"
     period = 6
     tables: tuple[TensorNames, ...] = (replace(Gemma2.tables[0], **QK_NORMS),)
-    defaults: Mapping[str, Any] = {**Gemma2.defaults, "attn_logit_softcapping": None}
+    defaults: Mapping[str, Json] = {**Gemma2.defaults, "attn_logit_softcapping": None}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -206,7 +207,7 @@ class Phi3(RmsDecoder):
     share = 1.0
     period = -1
     tables: tuple[TensorNames, ...] = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
+    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
 
 
 @register
@@ -217,7 +218,7 @@ class Granite(RmsDecoder):
     model_types = ("granite",)
     architectures = {"Granite": "granite"}
     about = "LLaMA-like with multipliers of scores, embeddings and updates"
-    defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "attention_multiplier": 1.0, "residual_multiplier": 1.0}
+    defaults: Mapping[str, Json] = {**RmsDecoder.defaults, "attention_multiplier": 1.0, "residual_multiplier": 1.0}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -240,7 +241,7 @@ class Arcee(RmsDecoder):
     architectures = {"Arcee": "arcee"}
     about = "LLaMA-like with relu^2 and no gate"
     tables: tuple[TensorNames, ...] = (replace(LLAMA, gate=""),)
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "relu2"}
+    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-5, "hidden_act": "relu2"}
 
 
 @register
@@ -254,7 +255,7 @@ class Glm(RmsDecoder):
     turned = "interleaved"
     share = 0.5
     tables: tuple[TensorNames, ...] = (replace(LLAMA, gate_up="mlp.gate_up_proj"),)
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "rms_norm_eps": 0.00000015625,
         "hidden_act": "silu",
         "head_dim": 128,
@@ -281,7 +282,7 @@ class Helium(RmsDecoder):
     architectures = {"Helium": "helium"}
     about = "LLaMA-like with interleaved rotary positions"
     turned = "interleaved"
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "rms_norm_eps": 1e-8,
         "hidden_act": "silu",
         "head_dim": 128,
@@ -299,7 +300,7 @@ class Exaone4(RmsDecoder):
     architectures = {"Exaone4": "exaone4"}
     about = "norms of the updates, norms of queries and keys; layers without a window have no positions"
     tables: tuple[TensorNames, ...] = Olmo2.tables
-    defaults: Mapping[str, Any] = Olmo2.defaults
+    defaults: Mapping[str, Json] = Olmo2.defaults
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -318,7 +319,7 @@ class SeedOss(RmsDecoder):
     model_types = ("seed_oss",)
     architectures = {"SeedOss": "seed_oss"}
     about = "LLaMA-like with biases of query, key and value"
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         **RmsDecoder.defaults,
         "head_dim": 128,
         "num_key_value_heads": 8,

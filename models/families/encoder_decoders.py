@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import Embedding, TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
@@ -64,7 +65,7 @@ class Bart(TwoStacks):
         "BART, mBART, Marian, Whisper, encoder or decoder: LayerNorm after (mBART, Whisper: before), absolute positions"
     )
     has_positions = True
-    defaults: Mapping[str, Any] = {"activation_function": "gelu"}
+    defaults: Mapping[str, Json] = {"activation_function": "gelu"}
 
     def __init__(self, config: Config, weights: Any) -> None:
         part = part_of(config, self.parts)
@@ -115,7 +116,7 @@ class T5(TwoStacks):
     about = "T5, encoder or decoder: pre-RMSNorm, biases of offsets in the scores, scores not divided"
     rms = True
     biases = ""
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "d_kv": 64,
         "layer_norm_epsilon": 1e-6,
         "relative_attention_num_buckets": 32,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
@@ -48,7 +49,7 @@ class Encoder(Tabled):
     biases = ALL
     has_positions = True
     tables: tuple[TensorNames, ...] = (BERT,)
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu"}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu"}
 
 
 @register
@@ -75,7 +76,7 @@ class DistilBert(Encoder):
             segment="",
         ),
     )
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "activation": "gelu"}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-12, "activation": "gelu"}
 
 
 @register
@@ -86,7 +87,7 @@ class Electra(Encoder):
     model_types = ("electra",)
     architectures = {"Electra": "electra"}
     about = "post-LayerNorm, absolute positions, full attention, projected embedding"
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "layer_norm_eps": 1e-12,
         "hidden_act": "gelu",
         "embedding_size": 128,
@@ -135,7 +136,7 @@ class MpNet(Encoder):
             segment="",
         ),
     )
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "relative_attention_num_buckets": 32}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "relative_attention_num_buckets": 32}
 
     def settings(self, config: Config) -> None:
         self.first_position = 2  # the reference's class fixes its padding index at 1, whatever the configuration says
@@ -157,7 +158,7 @@ class DebertaV2(Encoder):
     tables: tuple[TensorNames, ...] = (
         replace(BERT, q="attention.self.query_proj", k="attention.self.key_proj", v="attention.self.value_proj"),
     )
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "layer_norm_eps": 1e-7,
         "hidden_act": "gelu",
         "position_biased_input": True,
@@ -287,7 +288,7 @@ class ModernBert(Tabled):
             embedding_norm="embeddings.norm",
         ),
     )
-    defaults: Mapping[str, Any] = {"norm_eps": 1e-5, "hidden_activation": "gelu", "local_attention": 128}
+    defaults: Mapping[str, Json] = {"norm_eps": 1e-5, "hidden_activation": "gelu", "local_attention": 128}
 
     def settings(self, config: Config) -> None:
         self.norm_bias = config.flag("norm_bias")
@@ -353,7 +354,7 @@ class NomicBert(Tabled):
             embedding_norm="embeddings.LayerNorm",
         ),
     )
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "silu", "rope_theta": 1000.0, "head_dim": 64}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-12, "hidden_act": "silu", "rope_theta": 1000.0, "head_dim": 64}
 
 
 @register

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypedDict, TypeVar, Unpack
 
 from eigentoken.files.installed import package_folders
 from eigentoken.models.convention.configuration import Config
@@ -54,6 +54,18 @@ class Projections:
     b_K: Array | None = None
     b_V: Array | None = None
     b_O: Array | None = None
+
+
+class FurtherParts(TypedDict, total=False):
+    """Parts of a :class:`Layer` that few families have."""
+
+    added: bool
+    parallel: bool
+    attention_update_norm: Normalization | None
+    feed_forward_update_norm: Normalization | None
+    attention_gain: Array | None
+    feed_forward_gain: Array | None
+    not_read: str
 
 
 class Family(ABC):
@@ -140,7 +152,7 @@ class Family(ABC):
         positions: Positions,
         rotary: Rotary | None = None,
         rules: Rules = PLAIN,
-        **more: Any,
+        **more: Unpack[FurtherParts],
     ) -> Layer:
         """The layer object, stamped with what was not folded; ``more`` are further parts of :class:`Layer`."""
         p = projections

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.rotary import Array, Rotary, yarn_gain
 from eigentoken.models.convention.rules import Latent, Rules
@@ -44,7 +44,7 @@ class Mixtral(Mixture):
     architectures = {"Mixtral": "mixtral"}
     about = "LLaMA's attention, mixture of experts (not read)"
     period = -1
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "rms_norm_eps": 1e-5,
         "hidden_act": "silu",
         "num_key_value_heads": 8,
@@ -61,7 +61,7 @@ class QwenMoe(Mixture):
     model_types = ("qwen2_moe", "qwen3_moe")
     architectures = {"Qwen2Moe": "qwen2_moe", "Qwen3Moe": "qwen3_moe"}
     about = "Qwen's attention (qwen3: norms of queries and keys), mixture of experts (not read)"
-    defaults: Mapping[str, Any] = {**RmsDecoder.defaults, "decoder_sparse_step": 1, "sliding_window": 4096}
+    defaults: Mapping[str, Json] = {**RmsDecoder.defaults, "decoder_sparse_step": 1, "sliding_window": 4096}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -100,7 +100,7 @@ class Olmoe(Mixture):
     architectures = {"Olmoe": "olmoe"}
     about = "norms across all queries and keys, mixture of experts (not read)"
     tables: tuple[TensorNames, ...] = (replace(TensorNames(), **QK_NORMS),)
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu", "num_experts": 64}
+    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-5, "hidden_act": "silu", "num_experts": 64}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -119,7 +119,12 @@ class GptOss(Mixture):
     architectures = {"GptOss": "gpt_oss"}
     about = "attention with sinks, windows in every second layer, mixture of experts (not read)"
     period = 2
-    defaults: Mapping[str, Any] = {"rms_norm_eps": 1e-5, "hidden_act": "silu", "head_dim": 64, "num_key_value_heads": 8}
+    defaults: Mapping[str, Json] = {
+        "rms_norm_eps": 1e-5,
+        "hidden_act": "silu",
+        "head_dim": 64,
+        "num_key_value_heads": 8,
+    }
     defaults = {**defaults, "attention_bias": True, "sliding_window": 128, "num_local_experts": 128}
     yarn = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}
     yarn |= {"original_max_position_embeddings": 4096, "rope_theta": 150000.0}
@@ -150,7 +155,7 @@ class DeepSeek(Mixture):
     model_types = ("deepseek_v2", "deepseek_v3")
     architectures = {"DeepseekV2": "deepseek_v2", "DeepseekV3": "deepseek_v3"}
     about = "multi-head latent attention as low-rank heads, mixture of experts (not read)"
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         **RmsDecoder.defaults,
         "kv_lora_rank": 512,
         "q_lora_rank": 1536,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import Embedding, TokenEmbedding
 from eigentoken.models.convention.errors import ModelError
@@ -82,7 +83,7 @@ class Tabled(Family):
 
     tables: tuple[TensorNames, ...] = (TensorNames(),)
     """Tried in order: names on disk, names in memory."""
-    defaults: Mapping[str, Any] = {}
+    defaults: Mapping[str, Json] = {}
     """What a configuration means that leaves a key out: the defaults of the reference implementation."""
     rms: ClassVar[bool] = False
     one_plus: ClassVar[bool] = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
 from eigentoken.models.convention.embedding import Embedding, PatchEmbedding
 from eigentoken.models.convention.errors import ModelError
@@ -50,7 +50,7 @@ class Patches(Tabled):
     takes_pixels = True
     first: tuple[str, ...] = ("cls_token",)
     tables: tuple[TensorNames, ...] = (ON_DISK, IN_MEMORY)
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "qkv_bias": True}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "qkv_bias": True}
 
     def settings(self, config: Config) -> None:
         self.biases = ALL if config.flag("qkv_bias") else "oud"
@@ -127,7 +127,7 @@ class Dinov2(Patches):
     architectures = {"Dinov2": "dinov2", "Dinov2WithRegisters": "dinov2_with_registers"}
     about = "ViT with gains of the updates (and registers)"
     tables: tuple[TensorNames, ...] = (DINO, replace(DINO, **PROJECTIONS))
-    defaults: Mapping[str, Any] = {"layer_norm_eps": 1e-6, "hidden_act": "gelu", "qkv_bias": True, "mlp_ratio": 4}
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-6, "hidden_act": "gelu", "qkv_bias": True, "mlp_ratio": 4}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -163,7 +163,7 @@ class Beit(Patches):
     model_types = ("beit",)
     architectures = {"Beit": "beit"}
     about = "ViT with learned biases of relative places in the scores and gains of the updates"
-    defaults: Mapping[str, Any] = {
+    defaults: Mapping[str, Json] = {
         "layer_norm_eps": 1e-12,
         "hidden_act": "gelu",
         "layer_scale_init_value": 0.1,
@@ -227,7 +227,7 @@ class Clip(Patches):
         "CLIP and SigLIP towers, text or vision: pre-LayerNorm, absolute positions, full attention (CLIP text: causal)"
     )
     tables: tuple[TensorNames, ...] = (TOWER,)
-    defaults: Mapping[str, Any] = {}
+    defaults: Mapping[str, Json] = {}
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
         kind = config.text("model_type")

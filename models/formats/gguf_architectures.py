@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from eigentoken.files.documents import Json
 
 LLAMA = {
     "attn_norm": "input_layernorm",
@@ -63,30 +64,30 @@ class Architecture:
     layer: str = "model.layers."
     interleaved: bool | None = None
     transposed: tuple[str, ...] = ()
-    config: Mapping[str, Any] = field(default_factory=dict)
-    more: Callable[[Callable[[str], Any], frozenset[str]], dict[str, Any]] = lambda get, names: {}
+    config: Mapping[str, Json] = field(default_factory=dict)
+    more: Callable[[Callable[[str], Json], frozenset[str]], dict[str, Json]] = lambda get, names: {}
 
 
-def _granite(get: Callable[[str], Any], names: frozenset[str]) -> dict[str, Any]:
+def _granite(get: Callable[[str], Json], names: frozenset[str]) -> dict[str, Json]:
     keys = {"attention_multiplier": "attention.scale", "embedding_multiplier": "embedding_scale"}
     keys |= {"residual_multiplier": "residual_scale"}
     return {name: get(key) for name, key in keys.items()}
 
 
-def _falcon(get: Callable[[str], Any], names: frozenset[str]) -> dict[str, Any]:
+def _falcon(get: Callable[[str], Json], names: frozenset[str]) -> dict[str, Json]:
     heads, groups = get("attention.head_count"), get("attention.head_count_kv") or 1
     wide = "blk.0.attn_norm_2.weight" in names
     return {"num_kv_heads": groups, "multi_query": groups != heads, "new_decoder_architecture": wide}
 
 
-def _residual(get: Callable[[str], Any], names: frozenset[str]) -> dict[str, Any]:
+def _residual(get: Callable[[str], Json], names: frozenset[str]) -> dict[str, Json]:
     return {"use_parallel_residual": get("use_parallel_residual")}
 
 
-def _biases(*letters: str) -> Callable[[Callable[[str], Any], frozenset[str]], dict[str, Any]]:
+def _biases(*letters: str) -> Callable[[Callable[[str], Json], frozenset[str]], dict[str, Json]]:
     """Flags that are true where the file has the bias of the query."""
 
-    def found(get: Callable[[str], Any], names: frozenset[str]) -> dict[str, Any]:
+    def found(get: Callable[[str], Json], names: frozenset[str]) -> dict[str, Json]:
         return dict.fromkeys(letters, "blk.0.attn_q.bias" in names)
 
     return found

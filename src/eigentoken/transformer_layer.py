@@ -281,7 +281,7 @@ class ScoreRules(Generic[R]):
     key_norm: NormWeights[R] | None = None
     across: bool = False
     clip: float | None = None
-    terms: Callable[..., Any] | None = None
+    terms: Callable[..., Array] | None = None
     cap: float | None = None
     sinks: R | None = None
 
@@ -319,7 +319,7 @@ class Block(Generic[R]):
     allowed: Callable[[int], Array] | None = None
     turn: Activation | None = None
     rules: ScoreRules[R] | None = None
-    latent: Callable[..., Any] | None = None
+    latent: Callable[..., Array] | None = None
     parallel: bool = False
     attention_update_norm: NormWeights[R] | None = None
     feed_forward_update_norm: NormWeights[R] | None = None
@@ -376,7 +376,7 @@ def attention(block: Block[Array], x: A, biases: bool = True) -> tuple[A, A, A]:
 
     ``score_ij = (Q x_i + b_Q)^T R_{j-i} (K x_j + b_K) / scale``, given without the mask; R = I where ``turn`` is not given.
     """
-    seen = x if block.latent is None else block.latent(x)
+    seen: A = x if block.latent is None else cast(block.latent(x), x)
     mixed = linear(seen, block.qkv, block.qkv_bias if biases else None)
     width = int(block.out.shape[1])
     scores, weights, joined = attended(
