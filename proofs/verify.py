@@ -335,18 +335,41 @@ def _together(proof: Verified, properties: Verified) -> Verified:
 def _in_parallel(
     chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int, printed: bool
 ) -> Iterator[tuple[str, bool, Verified]]:
-    """The proof of each statement and its random instances, one by one: those with most questions to solvers on record first."""
+    """The proofs of each paper, in a row; then the random instances of each statement, one by one, while the last proofs run.
+
+    A proof recalls others, most of its own paper, and a process proves what it recalls: in a row, each is proved once.
+    """
     from joblib import Parallel, delayed
 
-    def asked(name: str) -> int:
-        known = evidence_of(statements().get(name))
-        return known.second if known else 0
+    def asked(names: Sequence[str]) -> int:
+        known = (evidence_of(statements().get(name)) for name in names)
+        return sum(1 + each.second if each else 1 for each in known)
 
-    longest = sorted(dict.fromkeys(chosen), key=asked, reverse=True)
+    different = list(dict.fromkeys(chosen))
+    rows = sorted(_rows(different, jobs), key=asked, reverse=True)
+    alone = sorted(([name] for name in different), key=asked, reverse=True)
     work = [
-        delayed(_part)(each, proof, instances, second, seed, printed) for each in longest for proof in (True, False)
+        delayed(_parts)(names, proof, instances, second, seed, printed)
+        for proof, some in ((True, rows), (False, alone))
+        for names in some
     ]
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
+    for found in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work):
+        yield from found
+
+
+def _rows(names: Sequence[str], jobs: int) -> list[list[str]]:
+    """The statements of each paper, in as many rows that no process has more than its share."""
+    papers: dict[str, list[str]] = {}
+    for name in names:
+        papers.setdefault(statements().get(name).source.paper, []).append(name)
+    most = max(1, -(-len(names) // jobs))
+    return [found[start : start + most] for found in papers.values() for start in range(0, len(found), most)]
+
+
+def _parts(
+    names: Sequence[str], proof: bool, instances: int, second: bool, seed: int, printed: bool
+) -> list[tuple[str, bool, Verified]]:
+    return [_part(name, proof, instances, second, seed, printed) for name in names]
 
 
 def _part(name: str, proof: bool, instances: int, second: bool, seed: int, printed: bool) -> tuple[str, bool, Verified]:

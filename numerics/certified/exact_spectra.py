@@ -25,7 +25,6 @@ import flint
 
 from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
-from eigentoken.theory.exactness.polynomials import real_or_not
 
 if TYPE_CHECKING:
     from flint import acb
@@ -83,6 +82,8 @@ def _factor_balls(factor: flint.fmpz_poly, precision: int) -> list[tuple[Any, bo
         if len(parts) < 2:
             raise
         return [found for part, _ in parts for found in _factor_balls(part, precision)]
+    from eigentoken.theory.exactness.polynomials import real_or_not
+
     flint.ctx.prec = 2 * precision + 64
     return real_or_not(balls)
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from eigentoken.files.arrays import read_npy
 from eigentoken.files.documents import parse_json
+from eigentoken.files.given_arrays import ArrayError, dense_array
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
-from eigentoken.theory.exactness.numbers import ArrayError, dense_array
 
 __all__ = ["MatrixError", "as_enclosure", "exact_number", "read_matrix"]
 

@@ -31,11 +31,11 @@ import numpy as np
 
 from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.files.documents import read_json
+from eigentoken.files.given_arrays import rows_of
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number
 from eigentoken.numerics.certified.rounding import frobenius_above, up
-from eigentoken.theory.exactness.numbers import rows_of
 from eigentoken.theory.language.reasons import formula_reason, samples_reason
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, undecided
 

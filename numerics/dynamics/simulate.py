@@ -14,6 +14,7 @@ from torch import Tensor
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.simulation_document import SimulationDocument
+from eigentoken.files.given_arrays import rows_of
 from eigentoken.numerics.dynamics import observables as measure
 from eigentoken.numerics.dynamics.basins import Fraction95, clopper_pearson
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths
@@ -27,7 +28,6 @@ from eigentoken.numerics.dynamics.simulation_files import SavedRun, read_run, wr
 from eigentoken.numerics.dynamics.simulation_inputs import number_given, read_start
 from eigentoken.numerics.dynamics.threads import torch_threads
 from eigentoken.theory.classification.instances import Instance
-from eigentoken.theory.exactness.numbers import rows_of
 from eigentoken.theory.systems.algebra import ParameterValue
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time

@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from eigentoken.files.documents import parse_json, read_json
+from eigentoken.files.given_arrays import dense_array
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.problem import Problem, arithmetic, problem
-from eigentoken.theory.exactness.numbers import NumberError, dense_array, exact_number
+from eigentoken.theory.exactness.numbers import NumberError, exact_number
 from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS, system, systems
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time

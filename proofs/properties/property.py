@@ -29,7 +29,7 @@ __all__ = ["PropertyReport", "claim_parts", "described", "drawn_for", "inner_cla
 #: Float violations below this are rounding, not failures.
 TOLERANCE = 1e-7
 #: Trajectory claims cost a run each: this many instances at a time at most.
-TRAJECTORIES = 200
+TRAJECTORIES, CELLS = 200, 6
 #: A part whose instances are not all settled is drawn again, this many times at most.
 ROUNDS = 4
 
@@ -99,7 +99,7 @@ def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
     from eigentoken.numerics.instances.sampling import sample
 
     if _follows_trajectories(claim):
-        return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=6)
+        return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=min(CELLS, -(-CELLS * count // TRAJECTORIES)))
     if hasattr(inner_claim(claim), "observable") or isinstance(inner_claim(claim), InFull):
         small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
         return sample(small, count, seed, cells_at_most=16)
@@ -118,7 +118,9 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
         name = f"{system}, {type(inner_claim(claim)).__name__}" + ("" if side else ", other side")
         known, found = 0, None
         for attempt in range(ROUNDS):
-            found = tally.look(statement, system, claim, side, instances, seed * 1000 + number + 7919 * attempt)
+            few = 2 * (instances - known)  # once: of those that are left, some will not be settled either
+            drawn = min(instances, few) if attempt == 1 else instances
+            found = tally.look(statement, system, claim, side, drawn, seed * 1000 + number + 7919 * attempt)
             known += found or 0
             if found is None or known >= instances or (not found and isinstance(inner_claim(claim), InFull)):
                 break

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
 import sympy as sp
 
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.summary import Summary
-from eigentoken.proofs.verify import verify, verify_many
+from eigentoken.proofs.verify import _rows, verify, verify_many
 from eigentoken.theory.language.claims import Stable
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
@@ -116,3 +117,12 @@ def test_two_processes_find_what_one_finds() -> None:
     assert [each.id for each in found] == ids and len(finished) == 3
     assert found == verify_many(ids, instances=20, jobs=1)
     assert all(each.good and each.tested for each in found)
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 7])
+def test_each_proof_is_in_one_row_and_no_process_has_more_than_its_share(jobs: int) -> None:
+    names = [each.id for each in statements()]
+    rows = _rows(names, jobs)
+    assert sorted(name for row in rows for name in row) == sorted(names)
+    assert max(map(len, rows)) <= -(-len(names) // jobs)
+    assert all(len({statements().get(name).source.paper for name in row}) == 1 for row in rows)

@@ -7,6 +7,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eigentoken.theory.proving.cvc5_inequalities import Attempt, hypotheses_near
 from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
 
 x, y = sp.symbols("x y", real=True)
@@ -58,6 +59,11 @@ TRUE_INEQUALITIES = [
     ([], sp.exp(2 * x) + sp.exp(-2 * x) >= 2),
     ([y >= sp.exp(-x)], y * sp.exp(x / 2) ** 2 >= 1),
     ([x > 2, y < 1], (x - 1) * (y - 1) / ((x - 2) * (y - 3) ** 2) < 0),
+    ([sp.Eq(y, 1 / x), x > 0], x * y**2 <= 1 / x),
+    ([sp.Eq(v * x, y)], sp.Eq(x**2, y**2 / v**2)),
+    ([sp.Eq(x, 1 / (y - 1))], sp.Ne(y, 1)),
+    ([sp.Eq(x, 1 / sp.Abs(y)), sp.Ne(y, 0)], x**2 * y**2 >= 1),
+    ([x > 1, y > x, sp.Ne(v, 2)], x**2 > x),
     ([sp.sqrt(x) < 2], sp.And(x >= 0, x < 4)),
     ([sp.sqrt(x + y) > 1, y < 0], x > 1),
     ([sp.Ge(sp.cbrt(v), 2)], v >= 8),
@@ -100,6 +106,25 @@ def test_true_inequalities_are_confirmed(hypotheses: list[sp.Basic], conclusion:
 @pytest.mark.parametrize(("hypotheses", "conclusion"), FALSE_INEQUALITIES)
 def test_false_or_undefined_inequalities_never_pass(hypotheses: list[sp.Basic], conclusion: sp.Basic) -> None:
     assert not inequality_by_cvc5(hypotheses, conclusion).is_holds
+
+
+def test_an_equation_gives_a_letter_only_where_what_stands_before_it_is_not_zero() -> None:
+    """``x y = x`` says nothing of y where x = 0; that an equation is defined is known although it was used up."""
+    assert inequality_by_cvc5([sp.Eq(x * y, x)], sp.Eq(y, 1)).is_fails
+    assert inequality_by_cvc5([sp.Eq(x * y, x), x >= 0], sp.Eq(y, 1)).is_fails
+    assert inequality_by_cvc5([sp.Eq(x * y, x), x < 0], sp.Eq(y, 1)).is_holds
+    assert inequality_by_cvc5([sp.Eq((x - 1) * y, 1), sp.Ne(x, 0)], y > 0).is_fails
+    assert not inequality_by_cvc5([sp.Eq(y, 1 / (x - 2))], sp.Ne(x, 3)).is_holds
+
+
+def test_fewer_hypotheses_refute_nothing() -> None:
+    """Only ``x > y`` speaks of more than x: without it ``x > 1`` is false, and that is not said."""
+    near = Attempt({}, 400_000, near=True)
+    assert inequality_by_cvc5([x > y, y > 1, x > 0], x > 1, attempts=[near]).is_undecided
+    assert inequality_by_cvc5([x > y, y > 1, x > 0], x > 1).is_holds
+    assert inequality_by_cvc5([y > 1, x > 0], x > 1).is_fails
+    assert hypotheses_near([x > y, y > 1, x > 0], x > 1) == [x > 0]
+    assert hypotheses_near([x > 0], x > 1) == []  # these are all
 
 
 def test_a_refutation_needs_whole_numbers_where_the_symbol_is_one() -> None:

@@ -21,6 +21,7 @@ import sympy
 
 from eigentoken.display import frame
 from eigentoken.documents.equilibria_document import EquilibriaDocument, EquilibriumDocument, EquilibriumRow
+from eigentoken.files.given_arrays import rows_of
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.equilibrium_search import search
@@ -30,7 +31,6 @@ from eigentoken.theory.classification.jacobians import exact_setting
 from eigentoken.theory.classification.point_shapes import Undecided, certain_zero, layer_matrix
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.exactness.numbers import rows_of
 from eigentoken.theory.exactness.polynomials import Root, characteristic_polynomial, closed_form, factors, roots
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.catalogue import system as system_named

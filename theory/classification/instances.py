@@ -21,10 +21,11 @@ from eigentoken.display import listing
 from eigentoken.documents.instance import Instance as InstanceDocument
 from eigentoken.documents.instance import Value
 from eigentoken.files.documents import parse_json, read_json
+from eigentoken.files.given_arrays import ArrayError, rows_of
 from eigentoken.theory.exactness.balls import expression_ball
 from eigentoken.theory.exactness.elements import ExactnessLimit
 from eigentoken.theory.exactness.fields import Field, in_smallest_field
-from eigentoken.theory.exactness.numbers import ArrayError, NumberError, exact_number, is_zero, rows_of, sign
+from eigentoken.theory.exactness.numbers import NumberError, exact_number, is_zero, sign
 from eigentoken.theory.systems.algebra import Mask, ParameterValue, causal_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS, systems
 from eigentoken.theory.systems.suggestions import meant

@@ -14,9 +14,6 @@ Text is read by a small grammar of its own; nothing is evaluated as code.
 A decimal is the rational number that it writes (``0.1`` is 1/10).  ``cos`` and ``sin`` are taken where they are roots
 of rationals (``cos(2*pi/5)``).  The result is a real sympy number, with no symbol in it.
 
-Arrays (numpy, torch, pandas) become dense, without a gradient, in the byte order of the machine, or are refused.  Neither
-torch nor pandas is imported for this: a tensor is told by the module of its type.
-
 Is an exact number zero, positive, negative?  Zero is decided by the normal form, or for algebraic numbers by a root bound;
 a sign by balls whose precision is raised until they exclude zero.  ``None`` is what is left: neither, within the precisions of
 :data:`~eigentoken.theory.exactness.balls.PRECISIONS`.
@@ -31,7 +28,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import sympy
 from flint import arb, fmpq
 
@@ -40,13 +36,10 @@ from eigentoken.theory.exactness.elements import Element, Scalar, algebra_matrix
 from eigentoken.theory.exactness.fields import in_smallest_field
 
 __all__ = [
-    "ArrayError",
     "NumberError",
     "ball",
-    "dense_array",
     "exact_number",
     "is_zero",
-    "rows_of",
     "sign",
     "sign_of_expression",
 ]
@@ -257,52 +250,6 @@ def _apply(name: str, value: sympy.Expr) -> sympy.Expr:
         "tanh": (grown - shrunk) / (grown + shrunk),
     }
     return forms[name]
-
-
-class ArrayError(ValueError):
-    """An array that holds no plain numbers: one line that names the argument and what to do."""
-
-
-def dense_array(where: str, value: Any) -> Any:
-    """A tensor dense and without its gradient (its dtype and device kept), a table as an array; anything else as it is.
-
-    >>> dense_array("V", np.array([[1.0]], dtype=">f8")).dtype.isnative
-    True
-    >>> dense_array("V", "1/3")
-    '1/3'
-    """
-    if type(value).__module__.partition(".")[0] == "torch" or _is_tensor(value):
-        return _dense_tensor(where, value)
-    if not isinstance(value, np.ndarray) and hasattr(value, "to_numpy"):  # a table of pandas
-        value = value.to_numpy()
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArrayError(f"{where} is a masked array: fill it first, nothing is known about masked entries")
-    if isinstance(value, np.ndarray) and not value.dtype.isnative:
-        return value.astype(value.dtype.newbyteorder("="))
-    return value
-
-
-def rows_of(where: str, value: Any) -> Any:
-    """The entries of an array as nested lists; what is no array as it is."""
-    found = dense_array(where, value)
-    return found.tolist() if hasattr(found, "tolist") else found
-
-
-def _is_tensor(value: Any) -> bool:
-    return all(hasattr(value, name) for name in ("is_quantized", "layout", "device", "detach"))
-
-
-def _dense_tensor(where: str, value: Any) -> Any:
-    if not _is_tensor(value):
-        return value
-    if value.device.type == "meta":
-        raise ArrayError(f"{where} is on the meta device and has no numbers: load it on a real device first")
-    if value.is_quantized:
-        raise ArrayError(f"{where} is quantized ({value.dtype}): dequantize it first")
-    plain = value.detach()
-    if str(plain.layout) != "torch.strided":
-        plain = plain.to_dense()
-    return plain.resolve_conj().resolve_neg()
 
 
 def ball(value: Scalar, bits: int) -> arb:

@@ -3,10 +3,10 @@
 Nothing here is shared with :mod:`eigentoken.theory.proving.polynomial_form` and z3.  Each side of a relation becomes a quotient
 of FLINT polynomials; roots, absolute values, maxima and exponentials become new variables with facts that are theorems
 for the true functions (of polynomials, absolute values and maxima become cases; exponentials of multiples of one exponent are
-powers of one variable); a letter that an equation gives by the others is replaced; an atom becomes sign conditions on
-irreducible factors.  *unsat* of the negation says ``holds``: the parts of a conclusion are asked one after the other.  A model
-says ``fails`` only where the question was rational in its symbols and exact arithmetic on the model's rational numbers confirms
-it; everything else is ``undecided``.
+powers of one variable); a letter that an equation gives by the others, also as a quotient, is replaced; an atom becomes sign
+conditions on irreducible factors.  *unsat* of the negation says ``holds``: the parts of a conclusion are asked one after the
+other.  A model says ``fails`` only where the question was rational in its symbols and exact arithmetic on the model's rational
+numbers confirms it; everything else is ``undecided``.
 """
 
 from __future__ import annotations
@@ -20,21 +20,38 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["inequality_by_cvc5"]
+__all__ = ["ATTEMPTS", "Attempt", "hypotheses_near", "inequality_by_cvc5"]
 
 _LINEAR = {"nl-cov": "false", "nl-ext": "full", "nl-ext-tplanes": "true"}
 
 
 class Attempt(NamedTuple):
-    """Options of cvc5, a budget in its units (far below a millisecond), and whether it is told that squares are not negative."""
+    """Options of cvc5 and a budget in its units (far below a millisecond).
+
+    ``squares``: it is told that squares are not negative.  ``near``: of the hypotheses only those in the letters of the
+    conclusion, which can show that it follows, never that it does not.  ``quotients``: a letter that an equation gives as a
+    quotient is replaced, too (fewer letters, of higher degree).  ``share`` is the part of the asker's seconds.
+    """
 
     options: Mapping[str, str]
     budget: int
     squares: bool = False
+    near: bool = False
+    quotients: bool = False
+    share: float = 1.0
 
 
-#: Tried in order: a short try of linear lemmas, cylindrical coverings (in the order in which variables come up), a long try.
-ATTEMPTS = (Attempt(_LINEAR, 20_000), Attempt({}, 400_000), Attempt({}, 400_000, True), Attempt(_LINEAR, 400_000))
+#: Tried in order: short tries of linear lemmas, of cylindrical coverings (in the order in which variables come up), long ones.
+ATTEMPTS = (
+    Attempt(_LINEAR, 20_000, near=True),
+    Attempt(_LINEAR, 20_000),
+    Attempt(_LINEAR, 20_000, quotients=True),
+    Attempt({}, 400_000, near=True, share=0.25),
+    Attempt({}, 400_000, share=0.5),
+    Attempt(_LINEAR, 400_000, share=0.5),
+    Attempt({}, 400_000, quotients=True, share=0.5),
+    Attempt({}, 400_000, squares=True),
+)
 #: An order of a product of more factors than this is asked of the product itself; more cases than this are not made.
 FACTORS, CASES = 8, 8
 #: A limit of the wall clock as well, for resource steps that are long.
@@ -64,21 +81,41 @@ def inequality_by_cvc5(
     """
     given = [sp.sympify(each) for each in hypotheses]
     goal = sp.sympify(conclusion)
-    bare = _without_assumptions([*given, goal])
-    assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
-    read = [each.xreplace(bare) for each in given] + assumed
-    try:
-        question = _Question(read, goal.xreplace(bare))
-    except ValueError as problem:
-        return undecided(f"cvc5: {problem}")
+    near = hypotheses_near(given, goal)
+    questions: dict[tuple[bool, bool], tuple[_Question, list[Any], set[Any]]] = {}
     for attempt in attempts:
+        stated = near if attempt.near else given
+        if attempt.near and not near:
+            continue
+        try:
+            kind = (attempt.near, attempt.quotients)
+            if kind not in questions:
+                questions[kind] = _read(stated, goal, attempt.quotients)
+        except ValueError as problem:
+            return undecided(f"cvc5: {problem}")
+        question, read, whole = questions[kind]
+        if attempt.quotients and not question.quotients:
+            continue
         answer, model = question.ask(attempt, seconds)
         if answer == "unsat":
             return holds("cvc5: the negation has no real solution")
-        if answer == "sat":
-            whole = {bare[symbol] for symbol in bare if symbol.is_integer}
+        if answer == "sat" and not attempt.near:
             return _of_model(question, model, whole, read)
     return undecided("cvc5: unknown within its limits")
+
+
+def hypotheses_near(given: Sequence[Any], goal: Any) -> list[Any]:
+    """The hypotheses in the letters of the conclusion; none where these are all."""
+    found = [each for each in given if each.free_symbols <= goal.free_symbols and each != sp.true]
+    return found if len(found) < len([each for each in given if each != sp.true]) else []
+
+
+def _read(given: list[Any], goal: Any, quotients: bool) -> tuple[_Question, list[Any], set[Any]]:
+    """The question with the assumptions of its symbols as hypotheses, these hypotheses, and the symbols for whole numbers."""
+    bare = _without_assumptions([*given, goal])
+    assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
+    read = [each.xreplace(bare) for each in given] + assumed
+    return _Question(read, goal.xreplace(bare), quotients), read, {bare[symbol] for symbol in bare if symbol.is_integer}
 
 
 def _without_assumptions(expressions: Iterable[Any]) -> dict[Any, Any]:
@@ -119,7 +156,7 @@ def _of_model(question: _Question, model: dict[Any, Any], whole: set[Any], given
 class _Question:
     """``premises and not (conclusion and it is defined)``, over FLINT polynomials in one context."""
 
-    def __init__(self, given: list[Any], goal: Any) -> None:
+    def __init__(self, given: list[Any], goal: Any, quotients: bool) -> None:
         self.goal = goal
         self.leaves: dict[Any, int] = {}
         self.opaque: dict[Any, Any] = {}
@@ -132,12 +169,18 @@ class _Question:
         self.context = fmpq_mpoly_ctx.get(names, Ordering.degrevlex)
         self.one = self.context.constant(1)
         self.symbols = [each for each in self.leaves if each.is_Symbol]
-        self._values = list(self.context.gens())
+        self._values = [(each, self.one) for each in self.context.gens()]
         self._defined: dict[str, Formula] = {}
         self._taken: set[Any] = set()
         self._answered: set[int] = set()
         self.solved: list[tuple[int, Any]] = []
-        given = [each for each in given if not self._solve(self._equation(each))]
+        self._divisors: list[Any] = []
+        self._nonzero = set().union(*(_known_nonzero(each) for each in given))
+        self._quotients_too = quotients
+        taken = [each for each in given if self._solve(self._equation(each))]
+        #: equations that gave a letter: nothing is left of them but that their terms are defined
+        self._equations = [each.lhs - each.rhs for each in taken]
+        given = [each for each in given if each not in taken]
         self._solve_roots()
         several = [each for each in self.opaque if isinstance(each, sp.Abs | sp.Max | sp.Min)]
         #: in each case, each part of the conclusion is refuted beside the premises and the parts before it
@@ -152,6 +195,8 @@ class _Question:
         """What is known in a case, and what must follow: that the conclusion is defined, and its parts."""
         self._defined = {}
         premises = [*case, *(self._condition(each) for each in given)]
+        for each in self._equations:
+            self._fraction(each)
         premises += self._facts_of(self._earlier)
         premises += self._defined.values()
         before, self._defined = self._defined, {}
@@ -175,7 +220,7 @@ class _Question:
         self._taken.add(node)
         for chosen in choices:
             here = [self._sign(sign, chosen - other) for other in choices if other is not chosen]
-            self._put(place, chosen)
+            self._put(place, (chosen, self.one))
             for case in self._cases(rest, count * len(choices)):
                 yield [*here, *case]
             self._values = values
@@ -195,35 +240,67 @@ class _Question:
         plain, self._defined = not self._defined, before
         return top / bottom.leading_coefficient() if plain and bottom.is_constant() else None
 
-    def _put(self, place: int, value: Any) -> None:
-        """A polynomial for a letter, everywhere."""
-        images = [value if other == place else each for other, each in enumerate(self.context.gens())]
-        self._values = [each.compose(*images, ctx=self.context) for each in self._values]
+    def _put(self, place: int, value: tuple[Any, Any]) -> None:
+        """A quotient for a letter, everywhere."""
+        self._values = [self._replaced(top, bottom, place, value) for top, bottom in self._values]
+
+    def _replaced(self, top: Any, bottom: Any, place: int, value: tuple[Any, Any]) -> tuple[Any, Any]:
+        """``top / bottom`` with a quotient for a letter, coprime."""
+        above, below = (_homogeneous(each, place, value) for each in (top, bottom))
+        more = bottom.degrees()[place] - top.degrees()[place]
+        return self._coprime(above * value[1] ** max(more, 0), below * value[1] ** max(-more, 0))
 
     def _solve(self, difference: Any) -> bool:
-        """A polynomial that is zero and linear in a letter, with a number before it: the letter is replaced."""
+        """A polynomial that is zero and linear in a letter, with before it what is not zero: the letter is replaced."""
         if difference is None:
             return False
+        degrees = difference.degrees()
+        found = []
         for symbol in sorted(self.symbols, key=str):
             place = self.leaves[symbol]
-            slope = difference.derivative(place)
-            if not slope.is_zero() and slope.is_constant():
-                value = self.context.gen(place) - difference / slope.leading_coefficient()
-                self._put(place, value)
-                self.solved.append((place, value))
-                return True
-        return False
+            if degrees[place] == 1:
+                slope = difference.derivative(place)
+                if self._never_zero(slope):
+                    found.append((not slope.is_constant(), place, slope))
+        if not found:
+            return False
+        _, place, slope = min(found, key=lambda each: each[0])
+        value = self._coprime(self.context.gen(place) * slope - difference, slope)
+        self._put(place, value)
+        self.solved.append((place, value))
+        return True
+
+    @property
+    def quotients(self) -> bool:
+        """Was a letter replaced by a quotient?"""
+        return any(not bottom.is_constant() for _, (_, bottom) in self.solved)
+
+    def _never_zero(self, slope: Any) -> bool:
+        """A number, or a product of what hypotheses say is not zero: letters, and what they divide by."""
+        if slope.is_constant() or not self._quotients_too:
+            return bool(slope.is_constant())
+        letters = [self._values[self.leaves[each]][0] for each in self._nonzero if each in self.leaves]
+        known = {str(factor) for each in (*letters, *self._divisors) for factor, _ in each.factor()[1]}
+        return all(str(factor) in known for factor, _ in slope.factor()[1])
 
     def _equation(self, given: Any) -> Any:
-        """What is zero by an equation between polynomials; ``None`` of anything else."""
-        return self._polynomial(given.lhs - given.rhs) if isinstance(given, sp.Eq) else None
+        """What is zero by an equation, a numerator; ``None`` of anything else."""
+        if not isinstance(given, sp.Eq):
+            return None
+        before, self._defined, self._divisors = self._defined, {}, []
+        top, bottom = self._fraction(given.lhs - given.rhs)
+        plain, self._defined = not self._defined and bottom.is_constant(), before
+        return top if plain or self._quotients_too else None
 
     def _solve_roots(self) -> None:
         """``r = b^(1/q)`` in a hypothesis is defined, so that ``b = r^q`` may give a letter of b."""
+        self._divisors = []
         for node in self._earlier:
             base = self._polynomial(node.base) if isinstance(node, sp.Pow) else None
             if base is not None:
-                self._solve(self._values[self.leaves[node]] ** int(node.exp.q) - base)
+                top, bottom = self._values[self.leaves[node]]
+                power = int(node.exp.q)
+                self._solve(top**power - base * bottom**power)
 
     def _facts_of(self, nodes: Iterable[Any]) -> list[Formula]:
         """The facts of these opaque parts, and how exponentials among all of them are ordered."""
@@ -269,11 +346,11 @@ class _Question:
         if node.is_Rational:
             return self.one * fmpq(int(node.p), int(node.q)), self.one
         if node in self.leaves:
-            return self._values[self.leaves[node]], self.one
+            return self._values[self.leaves[node]]
         if isinstance(node, sp.exp):  # a power of a positive number
             base, power = self._exponents[node]
-            value = self._values[self.leaves[base]] ** abs(power)
-            return (value, self.one) if power > 0 else (self.one, value)
+            above, below = (each ** abs(power) for each in self._values[self.leaves[base]])
+            return (above, below) if power > 0 else (below, above)
         if node.is_Add or node.is_Mul:
             top, bottom = self._fraction(node.args[0])
             for part in node.args[1:]:
@@ -287,6 +364,7 @@ class _Question:
         top, bottom = self._fraction(base)
         if exponent < 0:
             self._defined[f"!= {top}"] = self._sign("!=", top)
+            self._divisors.append(top)
             return bottom ** -int(exponent), top ** -int(exponent)
         return top ** int(exponent), bottom ** int(exponent)
 
@@ -343,10 +421,11 @@ class _Question:
     def _facts(self, node: Any) -> list[Formula]:
         """Theorems about an opaque part, in terms of its own variable."""
         if isinstance(node, sp.Pow):
-            root = self._values[self.leaves[node]]
+            root, under = self._values[self.leaves[node]]
+            power = int(node.exp.q)
             top, bottom = self._fraction(node.base)
             self._defined[f">= {top} / {bottom}"] = self._sign(">=", top, bottom)
-            return [self._sign(">=", root), self._sign("=", bottom * root ** int(node.exp.q) - top)]
+            return [self._sign(">=", root, under), self._sign("=", bottom * root**power - top * under**power)]
         if isinstance(node, sp.exp):
             return self._exponential_facts(node)
         parts = [*node.args, -node.args[0]] if isinstance(node, sp.Abs) else list(node.args)
@@ -359,7 +438,7 @@ class _Question:
         """``v = e^u``: v > 0, v >= 1 + u, and v is above, at or below 1 with the sign of u."""
         value = self._values[self.leaves[node]]
         tangent = self._fraction(node - 1 - node.args[0])
-        return [self._sign(">", value), self._sign(">=", *tangent), self._ordered(sp.Integer(0), node)]
+        return [self._sign(">", *value), self._sign(">=", *tangent), self._ordered(sp.Integer(0), node)]
 
     def _ordered(self, one: Any, two: Any) -> Formula:
         """Exponentials are ordered as their arguments are (``one = 0`` stands for e^0 = 1)."""
@@ -406,10 +485,12 @@ class _Question:
             if value is not None and smt.is_rational_value(value):
                 exact = value.as_fraction()
                 values[place] = fmpq(exact.numerator, exact.denominator)
-        for place, given in reversed(self.solved):
-            if all(values.get(other) is not None for other, degree in enumerate(given.degrees()) if degree):
+        for place, (top, bottom) in reversed(self.solved):
+            used = (other for each in (top, bottom) for other, degree in enumerate(each.degrees()) if degree)
+            if all(values.get(other) is not None for other in used):
                 at = [values.get(other) or fmpq(0) for other in range(len(self.leaves))]
-                values[place] = given(*at)
+                if bottom(*at) != 0:
+                    values[place] = top(*at) / bottom(*at)
         return {
             symbol: sp.Rational(int(values[place].p), int(values[place].q))
             for symbol, place in ((each, self.leaves[each]) for each in self.symbols)
@@ -461,6 +542,36 @@ def _common_exponents(statements: Sequence[Any]) -> dict[Any, tuple[Any, int]]:
         base = sp.exp(group[0][0].args[0] / parts)
         table |= {base: (base, 1), **{node: (base, int(ratio * parts)) for node, ratio in group}}
     return table
+
+
+def _known_nonzero(given: Any) -> set[Any]:
+    """The letter that a relation with a number says is not zero."""
+    if not given.is_Relational or isinstance(given, sp.Eq):
+        return set()
+    if isinstance(given, sp.Ne):
+        letters = [each for each in given.args if each.is_Symbol]
+        return set(letters) if len(letters) == 1 and sp.Integer(0) in given.args else set()
+    larger, smaller, strict = given.gts, given.lts, isinstance(given, sp.Gt | sp.Lt)
+    if larger.is_Symbol and smaller.is_Rational:
+        return {larger} if smaller > 0 or (strict and smaller == 0) else set()
+    if smaller.is_Symbol and larger.is_Rational:
+        return {smaller} if larger < 0 or (strict and larger == 0) else set()
+    return set()
+
+
+def _homogeneous(polynomial: Any, place: int, value: tuple[Any, Any]) -> Any:
+    """The polynomial with ``top / bottom`` for a letter, times the power of the bottom that clears it."""
+    top, bottom = value
+    degree = polynomial.degrees()[place]
+    context = polynomial.context()
+    parts: dict[int, dict[Any, Any]] = {}
+    for exponents, coefficient in polynomial.to_dict().items():
+        rest = tuple(0 if other == place else each for other, each in enumerate(exponents))
+        parts.setdefault(int(exponents[place]), {})[rest] = coefficient
+    total = context.constant(0)
+    for power, part in parts.items():
+        total = total + context.from_dict(part) * top**power * bottom ** int(degree - power)
+    return total
 
 
 def _root_of(node: Any) -> Any:

@@ -19,12 +19,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import sympy as sp
 
 from eigentoken.theory.language.verdicts import KeptAnswers, Verdict, undecided
-
-if TYPE_CHECKING:
-    import sympy as sp
 
 __all__ = ["guarded_inequality"]
 
@@ -41,7 +40,7 @@ _KEPT = KeptAnswers(undecided=True)
 def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, seconds: float = SECONDS) -> Verdict:
     """:func:`~eigentoken.theory.proving.cvc5_inequalities.inequality_by_cvc5`, with a limit that holds.
 
-    So much processor time for each attempt.
+    So much processor time for each long attempt.
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x", real=True)
@@ -54,11 +53,12 @@ def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
 
 def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: float) -> Verdict:
     """The answer of the first attempt that gives one."""
-    from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS
+    from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, hypotheses_near
 
     found = undecided(f"cvc5: no answer within {seconds:g} s")
-    for number in range(len(ATTEMPTS)):
-        answer = _attempted((hypotheses, conclusion, number, seconds))
+    near = bool(hypotheses_near([sp.sympify(each) for each in hypotheses], sp.sympify(conclusion)))
+    for number in (place for place, attempt in enumerate(ATTEMPTS) if near or not attempt.near):
+        answer = _attempted((hypotheses, conclusion, number, seconds * ATTEMPTS[number].share))
         if answer is not None:
             found = answer
         if not found.is_undecided or OUTSIDE in found.reason:

@@ -12,10 +12,10 @@ from typing import Any
 from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import Recheck, Rechecked, recheck_document
 from eigentoken.checking.report import Report
+from eigentoken.files.given_arrays import dense_array
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
 from eigentoken.theory.classification.classification import Classification
-from eigentoken.theory.exactness.numbers import dense_array
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 
 __all__ = ["recheck"]
