@@ -7,7 +7,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.proving.cvc5_inequalities import Attempt, hypotheses_near
+from eigentoken.theory.proving.cvc5_inequalities import hypotheses_near
+from eigentoken.theory.proving.cvc5_questions import Attempt
 from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
 
 x, y = sp.symbols("x y", real=True)
