@@ -249,7 +249,7 @@ UNTYPED = {
     "proofs.steps.reductions: tensor": "as Reduction",
     "theory.calculus.expressions: Assumptions.extended": "the fields of the class, by keyword",
     "theory.calculus.expressions: Monomial.factors": "atoms hold expressions, and these hold atoms",
-    "theory.exactness.numbers: *": "rows from whatever holds numbers (lists, arrays, tensors), or the value itself",
+    "files.given_arrays: *": "rows from whatever holds numbers (lists, arrays, tensors), or the value itself",
     "models.convention.head_and_layer: FeedForward.parts": "the fields of a feed-forward part, by name",
     "numerics.author_code.*": "whatever the code of an author makes of exact numbers",
     "numerics.lab.predicates: DecidedInstance.*": "numbers of author_code",

@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.proving.cvc5_questions import Attempt, Question
+from eigentoken.theory.proving.cvc5_questions import Attempt, RealQuestion
 
 __all__ = ["ATTEMPTS", "hypotheses_near", "inequality_by_cvc5"]
 
@@ -60,7 +60,7 @@ def inequality_by_cvc5(
     given = [sp.sympify(each) for each in hypotheses]
     goal = sp.sympify(conclusion)
     near = hypotheses_near(given, goal)
-    questions: dict[tuple[bool, bool], tuple[Question, list[Any], set[Any]]] = {}
+    questions: dict[tuple[bool, bool], tuple[RealQuestion, list[Any], set[Any]]] = {}
     for attempt in attempts:
         stated = near if attempt.near else given
         if attempt.near and not near:
@@ -88,12 +88,16 @@ def hypotheses_near(given: Sequence[Any], goal: Any) -> list[Any]:
     return found if len(found) < len([each for each in given if each != sp.true]) else []
 
 
-def _read(given: list[Any], goal: Any, quotients: bool) -> tuple[Question, list[Any], set[Any]]:
+def _read(given: list[Any], goal: Any, quotients: bool) -> tuple[RealQuestion, list[Any], set[Any]]:
     """The question with the assumptions of its symbols as hypotheses, these hypotheses, and the symbols for whole numbers."""
     bare = _without_assumptions([*given, goal])
     assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
     read = [each.xreplace(bare) for each in given] + assumed
-    return Question(read, goal.xreplace(bare), quotients), read, {bare[symbol] for symbol in bare if symbol.is_integer}
+    return (
+        RealQuestion(read, goal.xreplace(bare), quotients),
+        read,
+        {bare[symbol] for symbol in bare if symbol.is_integer},
+    )
 
 
 def _without_assumptions(expressions: Iterable[Any]) -> dict[Any, Any]:
@@ -115,7 +119,7 @@ def _assumed(symbol: Any, bare: Any) -> list[Any]:
     return [sp.Ne(bare, 0)] if symbol.is_zero is False else []
 
 
-def _of_model(question: Question, model: dict[Any, Any], whole: set[Any], given: list[Any]) -> Verdict:
+def _of_model(question: RealQuestion, model: dict[Any, Any], whole: set[Any], given: list[Any]) -> Verdict:
     """A model refutes only after substitution: all hypotheses true, the conclusion false, in rational numbers."""
     if question.opaque or set(model) != set(question.symbols):
         return undecided("cvc5: a model, but not one of rational numbers alone")

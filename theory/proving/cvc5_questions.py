@@ -25,7 +25,7 @@ from eigentoken.theory.proving.cvc5_formulas import (
     truth,
 )
 
-__all__ = ["Attempt", "Question"]
+__all__ = ["Attempt", "RealQuestion"]
 
 #: An order of a product of more factors than this is asked of the product itself; more cases than this are not made.
 FACTORS, CASES = 8, 8
@@ -47,7 +47,7 @@ class Attempt(NamedTuple):
     share: float = 1.0
 
 
-class Question:
+class RealQuestion:
     """``premises and not (conclusion and it is defined)``, over FLINT polynomials in one context."""
 
     def __init__(self, given: list[Any], goal: Any, quotients: bool) -> None:
@@ -342,7 +342,7 @@ class Question:
 
     # -- the solver -----------------------------------------------------------------------------------------------
 
-    def ask(self, attempt: Attempt, seconds: int) -> tuple[str, dict[Any, Any]]:
+    def ask(self, attempt: Attempt, seconds: int) -> tuple[str, dict[sp.Symbol, sp.Rational]]:
         """The solver's answer to all parts, and for *sat* the rational values of the symbols (none where one is irrational)."""
         open_ = "unsat"
         for place, formulas in enumerate(self.questions):
@@ -357,7 +357,9 @@ class Question:
                 open_ = answer
         return open_, {}
 
-    def _asked(self, formulas: list[Formula], attempt: Attempt, seconds: int) -> tuple[str, dict[Any, Any]]:
+    def _asked(
+        self, formulas: list[Formula], attempt: Attempt, seconds: int
+    ) -> tuple[str, dict[sp.Symbol, sp.Rational]]:
         import cvc5.pythonic as smt
 
         solver = smt.SolverFor("QF_NRA")
@@ -371,7 +373,7 @@ class Question:
         answer = str(solver.check())
         return answer, self._model(solver.model(), smt) if answer == "sat" else {}
 
-    def _model(self, found: Any, smt: Any) -> dict[Any, Any]:
+    def _model(self, found: Any, smt: Any) -> dict[sp.Symbol, sp.Rational]:
         """The rational values of the symbols, also of those that were replaced."""
         values: dict[int, Any] = {}
         for place in range(len(self.leaves)):
