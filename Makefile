@@ -40,7 +40,10 @@ demo: $(STAMP)
 	mkdir -p out
 	$(BIN)/eigentoken verify PM-L3 PM-L4
 	$(BIN)/eigentoken check sample:rxnmapper --html out/rxnmapper.html -o out/rxnmapper.json
-	@echo "open out/rxnmapper.html in a browser; '. $(BIN)/activate' puts eigentoken on the path"
+	@echo "open out/rxnmapper.html in a browser; '. $(BIN)/activate' puts eigentoken on the path. Three things to try next:"
+	@echo "  eigentoken show PM-L15                                                       a published lemma that is false, and why"
+	@echo "  eigentoken refute examples/conjectures/polygonal_instability.py              the counterexample, found and certified"
+	@echo "  eigentoken simulate attention-flow --animate out/tokens.html                 tokens that move to consensus"
 
 # A fresh machine has no Coq, LaTeX or Chromium: the suite runs with these hidden, so that a test which needs one and does not
 # say so by its marker fails everywhere.  The marked tests are given whatever of the tools this machine has.
