@@ -16,7 +16,7 @@ from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
-from eigentoken.numerics.lab.report import DroppedLine, Progress, RefutationReport, RefutationResult
+from eigentoken.numerics.lab.report import INTERRUPTED, DroppedLine, Progress, RefutationReport, RefutationResult
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, ranges, units
 from eigentoken.numerics.lab.shrink import Tried, debunked, shrink
@@ -53,13 +53,16 @@ def refute(
     address: str | None = None,
     drop: bool = False,
     watch: Watcher | None = None,
+    finished: Callable[[RefutationReport], None] = lambda report: None,
 ) -> RefutationReport:
     """Attack the conjectures of a file (or one conjecture, or several).
 
     ``seconds`` is the time for each conjecture, ``instances`` the number of tried ones after which no new unit of
     work is begun (the units of that round are finished, so some thousands more may be tried); with the same seed and
     instances the result is the same for any number of workers.  All conjectures are read and their conditions checked
-    before any is searched, so that a bad file gives one message and no partial report.
+    before any is searched, so that a bad file gives one message and no partial report.  ``finished`` is called with the
+    report so far after each conjecture.  An interrupt (Ctrl-C) ends the search and is no error: the report tells what was
+    tried until then, and is ``interrupted``.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
@@ -72,9 +75,12 @@ def refute(
         workers.warm()
         for conjecture, aims, missing in prepared:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch, missing)
-            results.append(
-                _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch) if drop else result
-            )
+            if drop and result.stopped != INTERRUPTED:
+                result = _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch)
+            results.append(result)
+            finished(RefutationReport(tuple(results), file))
+            if result.stopped == INTERRUPTED:
+                break
     return RefutationReport(tuple(results), file)
 
 
@@ -163,11 +169,15 @@ def refute_conjecture(
             stopped = "instances"
             break
         chunk = list(islice(stream, workers.width))
-        results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
+        try:
+            results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
+        except KeyboardInterrupt:
+            stopped = INTERRUPTED
+            break
         for (aim, _), result in zip(chunk, results, strict=True):
             tally.add(result, aim.claim)
             if watch is not None:
-                watch(tally.progress(conjecture.name, result, time.time() - start))
+                watch(tally.progress(conjecture.name, result, time.time() - start, end - time.time()))
             number = aims.index(aim)
             looked[number] = looked.get(number, 0) + 1
             most = ATTEMPTS * (1 + looked[number] // ROUND)
@@ -286,9 +296,9 @@ class _Tally:
                 self.worst = finding.violation
                 self.candidate = _candidate(finding)
 
-    def progress(self, name: str, latest: UnitResult, seconds: float) -> Progress:
+    def progress(self, name: str, latest: UnitResult, seconds: float, left: float) -> Progress:
         best = max(self.best, latest.best)
-        return Progress(name, latest.unit.method, self.tried, self.tried / max(seconds, 1e-9), best, seconds)
+        return Progress(name, latest.unit.method, self.tried, self.tried / max(seconds, 1e-9), best, seconds, left)
 
 
 def _candidate(finding: SearchFinding) -> dict[str, object]:

@@ -15,7 +15,7 @@ from eigentoken.numerics.lab.certify import Certified
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["DroppedLine", "Progress", "RefutationReport", "RefutationResult"]
+__all__ = ["INTERRUPTED", "DroppedLine", "Progress", "RefutationReport", "RefutationResult"]
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,13 @@ class Progress:
     rate: float
     best: float
     seconds: float
+    left: float
+    "Seconds until the time for this conjecture is over."
 
     def __str__(self) -> str:
         best = "none yet" if self.best == float("-inf") else f"{self.best:.3g}"
-        return f"{self.conjecture}: {self.tried} instances, {self.rate:.0f}/s, best violation {best} ({self.method})"
+        tried = f"{self.tried} instances, {self.rate:.0f}/s, best violation {best} ({self.method})"
+        return f"{self.conjecture}: {tried}, {max(0.0, self.left):.0f} s left"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class DroppedLine:
         }
 
 
+#: Why a search ended that was broken off from outside.
+INTERRUPTED = "interrupted"
 #: What may be said of a conjecture.
 ANSWERS = ("refuted", "candidate", "survived", "not tested")
 
@@ -117,6 +122,8 @@ class RefutationResult:
         """What the outcome means, in words."""
         rate = self.tried / self.seconds if self.seconds > 0 else 0.0
         looked = f"{self.tried} instances ({rate:.0f}/s, seed {self.seed}, {self.units} units)"
+        if self.stopped == INTERRUPTED:
+            looked += ", where the search was interrupted"
         if self.answer == "refuted" and self.counterexample is not None:
             return f"refuted by an exact counterexample, found by {self.found_by}: {self.counterexample.verdict.reason}"
         if self.answer == "candidate":
@@ -180,6 +187,11 @@ class RefutationReport:
     def counterexample(self) -> Certified | None:
         """The first one that was found."""
         return next((each.counterexample for each in self.results if each.counterexample is not None), None)
+
+    @property
+    def interrupted(self) -> bool:
+        """Was the search broken off?  Then the conjectures after the last one here were not searched."""
+        return any(result.stopped == INTERRUPTED for result in self.results)
 
     @property
     def untested(self) -> bool:

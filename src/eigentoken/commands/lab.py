@@ -49,7 +49,8 @@ def refute(
     """Search for counterexamples to conjectures, certify them.
 
     Exit code 1 if one is refuted, or not tested (no instance was judged).  A violation that does not certify is a
-    candidate, never a refutation.
+    candidate, never a refutation.  The report (-o) is written after each conjecture; Ctrl-C ends the search, prints what was
+    tried, and leaves the report (exit code 130).
 
     Example: eigentoken refute examples/conjectures/polygonal_instability.py --seconds 60
     """
@@ -65,14 +66,9 @@ def refute(
         address=address,
         drop=drop,
         watch=_watch(),
+        finished=lambda so_far: _keep(so_far.as_dict(), output),
     )
     document = report.as_dict()
-    if output is not None:
-        import json as codec
-
-        output.parent.mkdir(parents=True, exist_ok=True)
-        text = codec.dumps(document, indent=1, default=str)
-        write_text(output, text + "\n")
     if html is not None:
         from eigentoken.lab_page import refutation_html
 
@@ -82,7 +78,19 @@ def refute(
         show_json(document)
     else:
         _show(document)
+    if report.interrupted:
+        print("interrupted: the last conjecture above was not searched to its end", file=sys.stderr)
+        raise typer.Exit(130)
     raise typer.Exit(1 if report.refuted or report.untested else 0)
+
+
+def _keep(document: RefutationDocument, output: Path | None) -> None:
+    """Write the report so far, whole or not at all."""
+    if output is not None:
+        import json as codec
+
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_text(output, codec.dumps(document, indent=1, default=str) + "\n")
 
 
 def _watch() -> Any:

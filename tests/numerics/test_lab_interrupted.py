@@ -1,0 +1,82 @@
+"""Work is never lost: the report is kept after each conjecture, and an interrupt leaves what was tried."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from eigentoken.numerics.lab import refute
+from eigentoken.numerics.lab.report import RefutationReport
+from eigentoken.numerics.lab.scale_out import Workers
+
+FILE = """
+from eigentoken.lab import *
+
+V = matrix("V")
+
+
+def stated(number):
+    claims = [Equilibrium(ConsensusAt(V, 1))]
+    return Conjecture(name=f"number {number}", system="oja-flow", conditions=[Symmetric(V)], claims=claims)
+
+
+one, two, three = stated(1), stated(2), stated(3)
+"""
+
+
+@pytest.fixture
+def conjectures(tmp_path: Path) -> Path:
+    path = tmp_path / "conjecture_three.py"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.fixture
+def broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third unit of work is broken off."""
+    run, calls = Workers.run, iter(range(100))
+
+    def broken(self: Workers, chunk: Any, end: float) -> Iterator[Any]:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return run(self, chunk, end)
+
+    monkeypatch.setattr(Workers, "run", broken)
+
+
+def test_the_report_so_far_is_handed_on_after_each_conjecture(conjectures: Path) -> None:
+    seen: list[RefutationReport] = []
+    report = refute(conjectures, instances=1, finished=seen.append)
+    assert [len(each) for each in seen] == [1, 2, 3]
+    assert seen[-1].results == report.results
+    assert not report.interrupted
+
+
+@pytest.mark.usefixtures("broken_off")
+def test_an_interrupt_ends_the_search_and_tells_what_was_tried(conjectures: Path) -> None:
+    report = refute(conjectures, instances=10**9, seconds=1e-9)  # the time is over before the first unit: nothing is run
+    assert not report.interrupted
+    report = refute(conjectures, instances=1_000_000, seconds=60)
+    assert report.interrupted
+    assert len(report) == 1
+    assert report[0].stopped == "interrupted"
+    assert report[0].tried > 0
+    assert "where the search was interrupted" in report[0].meaning
+
+
+@pytest.mark.usefixtures("broken_off")
+def test_the_command_leaves_a_report_and_says_that_it_was_interrupted(conjectures: Path) -> None:
+    from eigentoken.cli import app
+
+    kept = conjectures.with_name("report.json")
+    ran = CliRunner().invoke(app, ["refute", str(conjectures), "--jobs", "1", "-o", str(kept), "--seconds", "60"])
+    assert ran.exit_code == 130, ran.output
+    assert "interrupted" in ran.output
+    document = json.loads(kept.read_text())
+    assert [each["stopped"] for each in document["results"]] == ["interrupted"]
+    assert document["results"][0]["tried"] > 0
