@@ -59,7 +59,9 @@ def test_the_report_so_far_is_handed_on_after_each_conjecture(conjectures: Path)
 
 @pytest.mark.usefixtures("broken_off")
 def test_an_interrupt_ends_the_search_and_tells_what_was_tried(conjectures: Path) -> None:
-    report = refute(conjectures, instances=10**9, seconds=1e-9)  # the time is over before the first unit: nothing is run
+    report = refute(
+        conjectures, instances=10**9, seconds=1e-9
+    )  # the time is over before the first unit: nothing is run
     assert not report.interrupted
     report = refute(conjectures, instances=1_000_000, seconds=60)
     assert report.interrupted
