@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 
 import sympy as sp
 
-from eigentoken.theory.kernel.propositions import Proposition, bound_letters, free_letters
+from eigentoken.theory.kernel.propositions import Proposition, bound_letters, free_letters, proposition
 from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import ell
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -38,7 +40,7 @@ def abbreviations(
     """Letters for the terms that save most, after those that have one already; each is written with those before it.
 
     A term in the index of a class of eigenvalues has it at its letter (``theta_{1,ell}``).  What speaks of a letter that a binder
-    binds has no letter: outside of the binder it would mean nothing.
+    binds has no letter in a derivation (outside of the binder it would mean nothing), and in a claim the bound letters beside it.
 
     >>> x, y = sp.symbols("x y", real=True)
     >>> long = (x + 2) * (y + 3) / (x * y - 1)
@@ -66,8 +68,19 @@ def abbreviations(
     found = dict(begun)
     for term in sorted(chosen, key=lambda term: (_size(term), sp.default_sort_key(term))):
         mark = rf"{len(found) + 1},\ell" if term.has(ell) else f"{len(found) + 1}"
-        found[sp.Symbol(rf"{name}_{{{mark}}}", real=True)] = shortened(term, found)
+        given = sorted({each.name for each in _letters(term) & _bound_in(whole) - {ell}})
+        arguments = f"({', '.join(given)})" if given else ""
+        found[sp.Symbol(rf"{name}_{{{mark}}}{arguments}", real=True)] = shortened(term, found)
     return found
+
+
+def _bound_in(things: Iterable[Any]) -> frozenset[Any]:
+    said = (each if isinstance(each, Proposition) else proposition(each) for each in things if _says(each))
+    return frozenset().union(*map(bound_letters, said))
+
+
+def _says(thing: Any) -> bool:
+    return isinstance(thing, Proposition | Claim | Condition)
 
 
 def defined(letters: Mapping[sp.Symbol, sp.Expr], texts: Iterable[str]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from eigentoken.theory.kernel.formulas import latex, parts_latex
 from eigentoken.theory.kernel.kernel import STANDING
 from eigentoken.theory.kernel.propositions import (
     FALSE,
+    TRUE,
     Conjunction,
     Proposition,
     conjuncts,
@@ -252,6 +253,8 @@ def _drafts(
 def _says_nothing(node: Proved) -> bool:
     """Both sides of the equation are printed alike, or it is true as it stands (``1 > 0``): nobody asks for a reason."""
     relation = relation_of(node.proposition)
+    if node.proposition == TRUE:
+        return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
     return relation is not None and node.rule == "arithmetic" and relation.func(*relation.args) == sp.true

@@ -175,15 +175,16 @@ class _Renderer:
         share = [0.9 * each / sum(longest) for each in longest]
         columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{each:.3f}\linewidth}}" for each in share)
         head = " & ".join(rf"\textbf{{{self.text(each)}}}" for each in block.head)
-        rows = [" & ".join(self._cell(each) for each in row) + r" \\" for row in block.rows]
-        return "\n".join(
-            (rf"\begin{{longtable}}{{{columns}}}", rf"{head} \\ \hline \endhead", *rows, r"\end{longtable}")
-        )
+        rows = [" & ".join(map(self._cell, row, share)) + r" \\" for row in block.rows]
+        begin, end = rf"{{\small\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
+        return "\n".join((begin, rf"{head} \\ \hline \endhead", *rows, end))
 
-    def _cell(self, text: str) -> str:
-        """A cell that is one formula is scaled to its column."""
+    def _cell(self, text: str, share: float) -> str:
+        """A cell that is one formula is broken, or scaled, to its column, which has this share of the line."""
         one = re.fullmatch(r"\$([^$]*)\$", text)
-        return rf"\fitted[0.98]{{{one.group(1)}}}" if one else self.text(text)
+        if one and r"\text{" in one.group(1):
+            return words_apart(one.group(1))
+        return rf"\fitted[0.98]{{{broken(one.group(1), int(WIDE * share))}}}" if one else self.text(text)
 
     def _argument(self, block: PrintedArgument) -> str:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"

@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.document import Block, Heading, Paragraph, PrintedTable
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language.claims import Claim, InFull
@@ -142,4 +143,10 @@ def _first_sentence(kind: type) -> str:
     text = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
     sentence = re.split(r"(?<=[.;])\s", text)[0].rstrip(".;:")
     sentence = re.sub(r":\w+:`~?[\w.]*?(\w+)`", r"`\1`", re.sub(r"^``[^`]*``(: |, )?", "", sentence))
-    return re.sub(r"``([^`]*)``", lambda found: f"`{found[1]}`", sentence)
+    sentence = with_mathematics(re.sub(r"``([^`]*)``", r"`\1`", sentence))
+    return re.sub(r"`([^`]*)`", _formula_or_code, sentence)
+
+
+def _formula_or_code(found: re.Match[str]) -> str:
+    shown = with_mathematics(found[1])
+    return shown if re.fullmatch(r"\$[^$]*\$", shown) else found[0]

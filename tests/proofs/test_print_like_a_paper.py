@@ -14,7 +14,7 @@ from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex, words_apart
 from eigentoken.theory.calculus import Index, MaskEntry, dot, factor, vector
-from eigentoken.theory.kernel.formulas import latex
+from eigentoken.theory.kernel.formulas import Formula, latex
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.printing.plain_text import broken
@@ -50,7 +50,7 @@ def test_no_line_begins_with_a_colon_or_ends_with_a_parenthesis(name: str) -> No
 def test_no_line_of_the_book_is_stranded_and_no_step_is_a_truism() -> None:
     proved = [each.id for each in statements() if each.proof is not None]
     assert [name for name in proved if _bad_lines(name)] == []
-    plain = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+")
+    plain = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+|\\text\{true\}")
     assert [(name, each) for name in proved for each in _formulas(name) if plain.fullmatch(each)] == []
 
 
@@ -76,6 +76,10 @@ def test_what_a_binder_binds_has_no_letter() -> None:
     told = [sp.Eq(long + k, z, evaluate=False) for k in range(9)]
     assert len(abbreviations(told)) == 1
     assert abbreviations([ForAll(x, TRUE, proposition(each)) for each in told]) == {}
+    claims = [Formula(ForAll(x, TRUE, proposition(each))) for each in told]
+    assert [each.name for each in abbreviations(claims)] == [
+        r"\theta_{1}(x)"
+    ]  # in a claim it says of what it is a function
 
 
 def test_two_bounds_are_one_chain_and_a_mask_is_an_order() -> None:

@@ -6,6 +6,7 @@ exponentials are written out, as the proofs need them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,7 @@ from eigentoken.theory.calculus.expressions import Assumptions, Expression, Mono
 from eigentoken.theory.calculus.normal_form import least_spelling
 from eigentoken.theory.printing.scalars import scalar_latex
 
-__all__ = ["expression_latex"]
+__all__ = ["expression_latex", "index_latex"]
 
 _BOUND_NAMES = "jklmpqr"
 _VECTORS = {"xi": r"\xi", "eta": r"\eta", "ybar": r"\bar y", "xbar": r"\bar x", "wbar": r"\bar w"}
@@ -216,7 +217,16 @@ def _power(text: str, power: int) -> str:
 
 
 def _index(index: Index, names: Names) -> str:
-    return names.get(index, {"*": "m", "slot": "i"}.get(index.name, index.name))
+    return names.get(index, {"*": "m", "slot": "i"}.get(index.name, index_latex(index.name)))
+
+
+def index_latex(name: str) -> str:
+    """``a0`` is ``a`` with the mark 0.
+
+    >>> index_latex("a0"), index_latex("i")
+    ('a_{0}', 'i')
+    """
+    return re.sub(r"^([a-z])(\d+)$", r"\1_{\2}", name)
 
 
 def _indices(indices: tuple[Index, ...], names: Names) -> str:

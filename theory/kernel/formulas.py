@@ -10,7 +10,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Expression, Index, MaskEntry
 from eigentoken.theory.calculus.atoms import Dot, transpose
 from eigentoken.theory.calculus.expressions import Monomial
-from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.theory.calculus.latex import expression_latex, index_latex
 from eigentoken.theory.kernel.propositions import (
     FALSE,
     TRUE,
@@ -273,7 +273,7 @@ def _bound(said: Binder) -> str:
 def _letter(letter: AnyLetter) -> str:
     """A letter with its sort."""
     if isinstance(letter, Index):
-        return _KINDS.get(letter.kind, r"\text{index }") + " " + letter.name
+        return _KINDS.get(letter.kind, r"\text{index }") + " " + index_latex(letter.name)
     if isinstance(letter, VectorLetter):
         return rf"\text{{state }} {STATE}" if letter.name == STATE else rf"\text{{vector }} {letter.name}"
     if isinstance(letter, sp.MatrixSymbol):
