@@ -12,8 +12,8 @@ import pkgutil
 
 __all__ = ["load"]
 
-#: One folder a paper.
-CHAPTERS = ("power_method", "abella", "pham")
+#: One folder a paper, or a family of papers.
+CHAPTERS = ("power_method", "abella", "pham", "clusters", "new_results")
 
 
 def load() -> None:

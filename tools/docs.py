@@ -249,6 +249,7 @@ def public_names_table() -> Iterator[str]:
 
 def reference() -> Iterator[str]:
     """Every public module with its first sentence, and its public names with theirs."""
+    chapters = {"power_method", "abella", "pham", "clusters", "new_results"}
     for room in ("theory", "numerics", "models", "proofs", "src/eigentoken"):
         package = "eigentoken" if room.startswith("src") else f"eigentoken.{room}"
         yield f"## {package}"
@@ -257,7 +258,7 @@ def reference() -> Iterator[str]:
             parts = path.relative_to(ROOT / room).with_suffix("").parts
             tree = _beside("house").parsed(path)
             text = ast.get_docstring(tree)
-            if parts[-1] in {"__init__", "__main__"} or text is None or parts[0] in {"power_method", "abella", "pham"}:
+            if parts[-1] in {"__init__", "__main__"} or text is None or parts[0] in chapters:
                 continue
             yield f"### `{'.'.join([package, *parts])}`"
             yield ""

@@ -34,7 +34,7 @@ from eigentoken.theory.language.conditions import InHemisphere
 from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue, matrix
 
-__all__ = ["CLAIMS", "proof"]
+__all__ = ["AFTER", "CLAIMS", "EIGEN", "LAM", "NORMAL", "W", "bound", "extreme", "lower", "proof", "said"]
 
 B = matrix("B")
 LAM = sp.Symbol("lambda", real=True)
@@ -44,13 +44,13 @@ POSITIVE = proposition(LAM > 0)
 AFTER = proposition(sp.Ge(TIME, 0, evaluate=False))
 
 
-def _said(kind: Any, left: Any, right: Any) -> Proposition:
+def said(kind: Any, left: Any, right: Any) -> Proposition:
     return proposition(kind(left, sp.sympify(right), evaluate=False))
 
 
 #: ``w^T B z = lambda w^T z`` for every z.
 EIGEN = ForAll(
-    Z, TRUE, _said(sp.Eq, Tensor(dot(NORMAL, vector("z"), product("B"))), LAM * Tensor(dot(NORMAL, vector("z"))))
+    Z, TRUE, said(sp.Eq, Tensor(dot(NORMAL, vector("z"), product("B"))), LAM * Tensor(dot(NORMAL, vector("z"))))
 )
 
 
@@ -59,14 +59,14 @@ def _height(index: Any, time: Any = None) -> Tensor:
     return found if time is None else later(found, time)
 
 
-def _bound(kind: Any) -> ForAll:
+def bound(kind: Any) -> ForAll:
     """The heights stay on their side of ``e^{lambda t} M``."""
-    start = ForAll(I, TRUE, _said(kind, _height(I, 0), BOUND))
-    then = ForAll(I, TRUE, _said(kind, _height(I, TIME), sp.exp(LAM * TIME) * BOUND))
+    start = ForAll(I, TRUE, said(kind, _height(I, 0), BOUND))
+    then = ForAll(I, TRUE, said(kind, _height(I, TIME), sp.exp(LAM * TIME) * BOUND))
     return ForAll(BOUND, start, ForAll(TIME, AFTER, then))
 
 
-ABOVE, BELOW = (ForAll(LAM, POSITIVE, ForAll(W, EIGEN, _bound(kind))) for kind in (sp.Le, sp.Ge))
+ABOVE, BELOW = (ForAll(LAM, POSITIVE, ForAll(W, EIGEN, bound(kind))) for kind in (sp.Le, sp.Ge))
 CLAIMS: tuple[Claim, ...] = (
     ForwardInvariant(Hemisphere(B, left=True)),
     Diverges(every=True),
@@ -75,12 +75,12 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-def _extreme(kernel: Kernel, sign: int) -> Proved:
-    """``sign h_i(t) <= e^{lambda t} M`` for all tokens, if this holds at the start."""
-    positive, eigen = kernel.assume(POSITIVE), kernel.assume(EIGEN)
+def extreme(kernel: Kernel, sign: int, guard: Proposition = POSITIVE) -> Proved:
+    """``sign h_i(t) <= e^{lambda t} M`` for all tokens, if this holds at the start and lambda is not negative."""
+    positive, eigen = kernel.assume(guard), kernel.assume(EIGEN)
     height = dot(NORMAL, vector("x", I)) * sign
     other = dot(NORMAL, vector("x", J)) * sign
-    top = ForAll(J, TRUE, _said(sp.Le, Tensor(other), Tensor(height)))
+    top = ForAll(J, TRUE, said(sp.Le, Tensor(other), Tensor(height)))
     highest = kernel.instantiate(kernel.assume(top), K)
     at_key = kernel.instantiate(eigen, vector("x", K))
     push = dot(NORMAL, vector("x", K), product("B")) * sign
@@ -106,22 +106,22 @@ def _extreme(kernel: Kernel, sign: int) -> Proved:
     return kernel.textbook(LARGEST, always, h=dot(NORMAL, vector("x", SLOT)) * sign, c=LAM)
 
 
-def _lower(kernel: Kernel) -> Proved:
+def lower(kernel: Kernel, guard: Proposition = POSITIVE) -> Proved:
     """The bound from below, from that of the negative heights."""
-    wanted = _bound(sp.Ge)
+    wanted = bound(sp.Ge)
     negative = dot(NORMAL, vector("x", I)) * -1
     turned = [at_time(kernel, kernel.scaling(dot(NORMAL, vector("x", I)), -1), time) for time in (sp.Integer(0), TIME)]
     start = kernel.instantiate(kernel.assume(wanted.guard), I)
     first = kernel.arithmetic([start, turned[0]], sp.Le(later(Tensor(negative), 0), -BOUND, evaluate=False))
-    found = kernel.instantiate(_extreme(kernel, -1), -BOUND, kernel.generalise(I, first))
+    found = kernel.instantiate(extreme(kernel, -1, guard), -BOUND, kernel.generalise(I, first))
     then = kernel.instantiate(kernel.instantiate(found, TIME, kernel.assume(AFTER)), I)
-    lower = kernel.arithmetic([then, turned[1]], relation_of(wanted.body.body.body))
-    return kernel.generalise(BOUND, kernel.generalise(TIME, kernel.generalise(I, lower), AFTER), wanted.guard)
+    last = kernel.arithmetic([then, turned[1]], relation_of(wanted.body.body.body))
+    return kernel.generalise(BOUND, kernel.generalise(TIME, kernel.generalise(I, last), AFTER), wanted.guard)
 
 
 #: The tokens start on the side of w, which is not zero.
-START = ForAll(I, TRUE, _said(sp.Gt, _height(I, 0), 0))
-NONZERO = _said(sp.Gt, Tensor(dot(NORMAL, NORMAL)), 0)
+START = ForAll(I, TRUE, said(sp.Gt, _height(I, 0), 0))
+NONZERO = said(sp.Gt, Tensor(dot(NORMAL, NORMAL)), 0)
 LEAST = sp.Symbol("m", positive=True)
 SQUARE, NUMBER, AT = (sp.Symbol(name, real=True) for name in ("N", "K", "s"))
 
@@ -145,7 +145,7 @@ def _far(kernel: Kernel, lower: Proved) -> Proved:
     bounds = [power, cauchy, normal, nonzero, enough]
     scaled = kernel.arithmetic(bounds, sp.Gt(SQUARE * later(size, AT), SQUARE * NUMBER, evaluate=False))
     far = kernel.arithmetic([scaled, normal, nonzero], sp.Gt(later(size, AT), NUMBER, evaluate=False))
-    wanted = Exists(TIME, AFTER, _said(sp.Gt, later(size, TIME), NUMBER))
+    wanted = Exists(TIME, AFTER, said(sp.Gt, later(size, TIME), NUMBER))
     found = kernel.witness(wanted, AT, after, far)
     return _at_some_time(kernel, found, enough, positive, normal)
 
@@ -167,9 +167,9 @@ def _at_some_time(kernel: Kernel, found: Proved, enough: Proved, *known: Proved)
 
 def _one_side(kernel: Kernel) -> Proved:
     """For every ``lambda > 0`` and left eigenvector w: tokens on its side stay there, and each is unbounded."""
-    start, lower = kernel.assume(START), _lower(kernel)
+    start, below = kernel.assume(START), lower(kernel)
     some = kernel.least(start, LEAST)
-    from_below = kernel.instantiate(lower, LEAST, kernel.assume(some.proposition.body))
+    from_below = kernel.instantiate(below, LEAST, kernel.assume(some.proposition.body))
     then = kernel.instantiate(kernel.instantiate(from_below, TIME, kernel.assume(AFTER)), I)
     stays = kernel.arithmetic([then], sp.Gt(_height(I, TIME), 0, evaluate=False))
     side = kernel.generalise(TIME, kernel.generalise(I, stays), AFTER)
@@ -190,7 +190,7 @@ def proof(kernel: Kernel) -> Proved:
     inside = InHemisphere(B, left=True)
     some = kernel.modus_ponens(kernel.half_space(inside), kernel.given(inside))
     grows = kernel.modus_ponens(kernel.meaning(Diverges(every=True)), far)
-    bounds = (_extreme(kernel, 1), _lower(kernel))
+    bounds = (extreme(kernel, 1), lower(kernel))
     return kernel.conjunction(
         kernel.modus_ponens(invariant, stays),
         kernel.exists_elimination(some, grows),

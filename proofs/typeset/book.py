@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from eigentoken.proofs.bibliography import ABELLA, HERE, LI_ALTAFINI, PHAM
+from eigentoken.proofs.questions import needs, says
 from eigentoken.proofs.typeset.document import (
     Block,
     Figure,
     Heading,
+    Items,
     Paragraph,
     PrintedDocument,
     PrintedTable,
@@ -18,14 +20,21 @@ from eigentoken.proofs.typeset.document import (
 )
 from eigentoken.proofs.typeset.notation_chapter import notation_chapter
 from eigentoken.proofs.typeset.textbook_theorems import all_theorems
-from eigentoken.theory.statements.statement import SourceKind, Statement
+from eigentoken.theory.statements.statement import Kind, SourceKind, Statement
 
-__all__ = ["errata", "of_book", "of_errata"]
+__all__ = ["errata", "of_book", "of_errata", "story"]
 
 CHAPTERS = {
     LI_ALTAFINI: "Transformer layers and the power method",
     ABELLA: "Attention on spheres and ellipsoids",
     PHAM: "Unnormalised token dynamics",
+    "Geshkovski-et-al-clusters": "Clusters in Euclidean space",
+    "Geshkovski-et-al-perspective": "Clusters on the sphere",
+    "Criscitiello-et-al": "Synchronisation on spheres",
+    "Polyanskiy-Rigollet-Yao": "Synchronisation on the circle",
+    "Karagodin-Polyanskiy-Rigollet": "Causal attention, its clusters and its conjectures",
+    "Geshkovski-et-al-metastability": "Metastable clusters",
+    "Alcalde-et-al": "Hard attention and its leaders",
     HERE: "Extensions made here",
 }
 
@@ -38,6 +47,7 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
     listed = sorted(statements, key=_place)
     blocks: list[Block] = [
         *preface(listed),
+        *story(listed),
         Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
         *notation_chapter(listed),
     ]
@@ -56,7 +66,11 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     """What is proved, what is not, and what a reader must believe; the numbers are counted from the registry."""
     listed = list(statements)
     proved = [told for told in listed if told.proof is not None]
-    rest = [told.id for told in listed if told.proof is None]
+    rest = [told.id for told in listed if told.proof is None and told.derive is not None]
+    tested = [
+        told.id for told in listed if told.proof is None and told.derive is None and told.kind is not Kind.CONJECTURE
+    ]
+    open_ = [told.id for told in listed if told.kind is Kind.CONJECTURE]
     yield Heading(1, "What is proved, and what is not")
     yield Paragraph(
         f"Of the {len(listed)} statements of this book {len(proved)} are proved by the kernel: a derivation is a value that "
@@ -67,9 +81,17 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     )
     if rest:
         yield Paragraph(
-            f"Not proved by the kernel: {', '.join(rest)}. Of these every step is checked by machine or cited, but they are put "
-            "together by the names of facts, and the words that stand beside their formulas are ours."
+            f"Not proved by the kernel: {', '.join(rest)}. Of these every step is checked by machine, cited, or marked as an "
+            "argument in words, but they are put together by the names of facts, and the words that stand beside their formulas "
+            "are ours."
         )
+    if tested:
+        yield Paragraph(
+            f"Stated without a derivation, and seen on vectors and random instances only: {', '.join(tested)}. What a proof of "
+            "them is said to be stands under the words `Not proved here'."
+        )
+    if open_:
+        yield Paragraph(f"Conjectures: {', '.join(open_)}.")
     yield Paragraph(
         "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
         "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
@@ -80,6 +102,35 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
         "Where a source is false or imprecise as printed, its form and the counterexample stand before the derivation; they "
         "are collected in the errata. A paper that was not read has no errata here: where only a summary of it was at hand, "
         "the statement says what is imprecise in the summary, and no more."
+    )
+
+
+def story(statements: Iterable[Statement]) -> Iterator[Block]:
+    """Across the papers: which statements need symmetry, a gap, a hemisphere, and which speak of almost every start.
+
+    The lists are made from the conditions and claims of the statements.
+    """
+    listed = list(statements)
+    kinds = {told.id: {each.split(":")[0] for each in needs(told)} for told in listed}
+
+    def asking(*words: str) -> str:
+        return ", ".join(told.id for told in listed if kinds[told.id] & set(words))
+
+    yield Heading(1, "One story across the papers")
+    yield Items(
+        (
+            "A symmetric matrix is asked for by " + asking("symmetric") + ".",
+            "A gap at the top of the spectrum, by real part or by modulus, is asked for by "
+            + asking("simple top", "non principal modulus below")
+            + ".",
+            "A start in a hemisphere or half space is asked for by " + asking("in hemisphere") + ".",
+            "Of almost every start speak "
+            + ", ".join(told.id for told in listed if "almost every" in says(told))
+            + ".",
+            "Nothing is asked of matrices or start by "
+            + ", ".join(told.id for told in listed if not told.conditions)
+            + ".",
+        )
     )
 
 

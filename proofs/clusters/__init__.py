@@ -1,0 +1,1 @@
+"""Geshkovski, Letrouit, Polyanskiy, Rigollet and others: clusters of tokens (CL-*)."""

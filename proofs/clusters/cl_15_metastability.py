@@ -1,0 +1,170 @@
+"""CL-15: metastable clusters with explicit constants: for how long no token leaves its cap.
+
+Own derivation, in place of asymptotic statements.  Reference: Geshkovski-et-al-metastability (from a formalisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+
+from eigentoken.proofs.clusters.sources import METASTABLE, recorded
+from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.properties.token_fields import on_circle, run, sphere, unit_rows
+from eigentoken.theory.language.conditions import IsIdentity
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, SourceKind, Statement, Variant, Vector
+from eigentoken.theory.statements.steps import Argument, Derivation, Inequality
+
+V = matrix("V")
+
+
+def leak(n: int, smallest: int, beta: Any, apart: Any, radius: Any, numbers: Any = mpmath) -> Any:
+    """``eta = (n - min n_q) e^{-beta (1 - cos(Theta - 2 r_1))}``."""
+    return (n - smallest) * numbers.exp(-beta * (1 - numbers.cos(apart - 2 * radius)))
+
+
+def constants() -> list[Any]:
+    """Two clusters at right angles, beta = 20, radii 0.1 and 0.3: eta and T."""
+    with mpmath.workdps(30):
+        eta = leak(5, 2, 20, mpmath.pi / 2, mpmath.mpf(3) / 10)
+        return [eta, mpmath.mpf(2) / 10 / eta]
+
+
+def angles(times: list[float]) -> list[float]:
+    """Angles of the example at the times."""
+
+    def field(t: float, state: Any) -> Any:
+        theta = state[0]
+        speed = sphere(on_circle(theta), np.eye(2), 20 * np.eye(2))
+        return np.array([speed[:, 1] * np.cos(theta) - speed[:, 0] * np.sin(theta)])
+
+    start = np.array([[-0.1, 0.05, 0.1, np.pi / 2 - 0.1, np.pi / 2 + 0.08]])
+    return [float(each) for state in run(field, start, times) for each in state[0]]
+
+
+def derive() -> Derivation:
+    """One summand of the height of the farthest token, of its own cluster and of another."""
+    weight, height, other, cos, rho, own = sp.symbols("a u v c rho w", real=True)
+    return Derivation(
+        (
+            Inequality(
+                name="own cluster",
+                says="At the farthest token, with height $u = w^{\\top}x_i > 0$, a token of its own cluster has $v = "
+                "w^{\\top}x_j \\ge u$ and $c = x_i^{\\top}x_j \\le 1$: it does not lower $u$.",
+                hypotheses=(weight >= 0, height > 0, other >= height, cos <= 1),
+                conclusion=weight * (other - cos * height) >= 0,
+            ),
+            Inequality(
+                name="other clusters",
+                says="A token of another cluster lowers $u$ by at most its weight times $\\sin\\theta = \\sqrt{1 - "
+                "u^2}$: with $w "
+                "= w^{\\top}x_j - c\\,u$, $w^2 \\le 1 - u^2$.",
+                hypotheses=(weight >= 0, rho >= 0, sp.Eq(rho**2, 1 - height**2), own**2 <= 1 - height**2),
+                conclusion=weight * own >= -weight * rho,
+                uses=("own cluster",),
+            ),
+            Argument(
+                name="the rest",
+                says="So the largest angle to the own centre grows at most at the rate $\\eta$ as long as all tokens "
+                "are in their caps, by comparison of the largest of finitely many quantities.",
+                uses=("other clusters",),
+            ),
+        )
+    )
+
+
+def confined(source: np.random.Generator) -> Mapping[str, float]:
+    """(a) and (b) as inequalities of velocities, at random clusters inside their caps."""
+    size, count, beta = int(source.integers(2, 5)), int(source.integers(2, 4)), float(source.uniform(5, 25))
+    centres = np.eye(size)[: min(count, size)]
+    sizes = source.integers(1, 4, size=len(centres))
+    x = unit_rows(np.repeat(centres, sizes, axis=0) + 0.25 * unit_rows(source.normal(size=(sizes.sum(), size))))
+    owner = np.repeat(np.arange(len(centres)), sizes)
+    radius = 0.3
+    own = np.arccos(np.clip(np.sum(x * centres[owner], axis=1), -1, 1))
+    if own.max() >= radius:
+        return {"outside": -1.0}
+    eta = float(leak(len(x), int(sizes.min()), beta, np.pi / 2, radius, np))
+    speed = sphere(x, np.eye(size), beta * np.eye(size))
+    worst = -np.inf
+    for q, centre in enumerate(centres):
+        inside = np.flatnonzero(owner == q)
+        far = inside[own[inside].argmax()]
+        if own[far] > 1e-6:
+            worst = max(worst, -float(speed[far] @ centre) / np.sin(own[far]) - eta)
+    return {"the farthest token leaves faster than eta": float(worst)}
+
+
+def at_the_start_it_fails() -> Verdict:
+    """``E = x^2/2``, ``N = {0}``, ``u_0 = C delta + 1``: at t = 0 the left side exceeds the right side."""
+    constant, small = sp.symbols("C delta", positive=True)
+    start = constant * small + 1
+    root = start / sp.sqrt(2)
+    left, right = start + root, root + constant * small
+    return holds("the left side is larger by 1") if sp.simplify(left - right) == 1 else fails(f"{left - right}")
+
+
+def rotation_moves_clusters() -> Verdict:
+    """``V`` a quarter turn: a consensus moves with speed 1, so no cap around its start keeps it."""
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    speed = np.linalg.norm(sphere(np.array([[1.0, 0], [1, 0]]), turn, np.eye(2)), axis=1)
+    return holds("both tokens turn with speed 1") if np.allclose(speed, 1) else fails(f"{speed}")
+
+
+CL_15 = register(
+    Statement(
+        id="CL-15",
+        kind=Kind.EXTENSION,
+        source=recorded(METASTABLE, "metastable clusters; the explicit form is ours"),
+        title="Metastable clusters: no token leaves its cap for an explicit time",
+        systems=("attention-flow",),
+        conditions=(IsIdentity(V),),
+        text=r"Let $M = \beta I$, $\beta > 0$; clusters $q$ of $n_q$ tokens, unit centres $w_q$ at angles at least "
+        r"$\Theta$; $r_0 < "
+        r"r_1 < \min(\frac{\Theta}2, \frac{\pi}2)$ and $\angle(x_i(0), w_q) \le r_0$ for $i \in q$. With $\eta = (n - "
+        r"\min_qn_q)\,"
+        r"e^{-\beta(1 - \cos(\Theta - 2r_1))}$ the largest angle to the own centre is at most $r_0 + \eta t$ for $t \le (r_1 - "
+        r"r_0)/\eta$.",
+        derive=derive,
+        prose_from=("the rest",),
+        printed=Printed(
+            text=r"$\|u - v\| + \sqrt{E(u) - E(v)} \le e^{-(1 - \varepsilon)t}\sqrt{E(u_0) - E(v_0)} + "
+            r"C_{\varepsilon}\delta$ (an "
+            r"abstract slow-manifold estimate).",
+            wrong=r"False at $t = 0$: a constant factor before the first term is missing.",
+            kind=SourceKind.RECORDED,
+            counterexamples=(
+                Counterexample(
+                    "a parabola",
+                    r"$E = x^2/2$, $N = \{0\}$, $u_0 = C_{\varepsilon}\delta + 1$.",
+                    {"E": "x^2/2", "N": "0", "u_0": "C delta + 1"},
+                    at_the_start_it_fails,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector("eta and T", constants, ("0.0004961966473245752", "403.066004331897")),
+            Vector(
+                "angles at t = 1",
+                lambda: angles([1.0]),
+                ("-0.028289324956", "0.030827449929", "0.050453690820", "1.525019766163", "1.596572848166"),
+            ),
+            Vector(
+                "angles at t = 100",
+                lambda: [angles([100.0])[k] for k in (0, 3)],
+                ("0.01773015840625", "1.5607957729235"),
+            ),
+        ),
+        variants=(
+            Variant("IsIdentity(V)", "With a rotation as value matrix clusters rotate.", rotation_moves_clusters),
+        ),
+        property_tests=(OnInstances(confined),),
+    )
+)

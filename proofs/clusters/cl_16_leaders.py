@@ -1,0 +1,268 @@
+"""CL-16: hard attention: leaders are permanent.  In the kernel, for any score matrix and any gains up to one.
+
+The Frank-Wolfe rate recorded for it is false; the corrected one is a remark.
+Reference: Alcalde-et-al (from a formalisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eigentoken.proofs.clusters.sources import FRANK_WOLFE, recorded
+from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.theory.calculus import dot, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Conjunction,
+    Disjunction,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    SourceKind,
+    Statement,
+    Vector,
+)
+
+GAIN = sp.Symbol("gamma", real=True)
+A, B, C, Y, Z = (VectorLetter(name) for name in "abcwz")
+_A, _B, _C, _Y, _Z = (vector(each.name) for each in (A, B, C, Y, Z))
+
+
+def _score(other: Any) -> Tensor:
+    """``a^T M y``."""
+    return Tensor(dot(_A, other, matrix("M")))
+
+
+def _same(one: Any, other: Any) -> Proposition:
+    return ForAll(Z, TRUE, proposition(sp.Eq(Tensor(dot(_Z, one)), Tensor(dot(_Z, other)), evaluate=False)))
+
+
+def _below(other: Any) -> Proposition:
+    """The token is the leader a, or has a smaller score with it."""
+    return Disjunction((_same(other, _A), proposition(sp.Lt(_score(other), _score(_A), evaluate=False))))
+
+
+#: ``y = b + gamma (c - b)``.
+MOVED = ForAll(
+    Z,
+    TRUE,
+    proposition(
+        sp.Eq(Tensor(dot(_Z, _Y)), (1 - GAIN) * Tensor(dot(_Z, _B)) + GAIN * Tensor(dot(_Z, _C)), evaluate=False)
+    ),
+)
+UNIT_GAIN = Conjunction((proposition(sp.Ge(GAIN, 0, evaluate=False)), proposition(sp.Le(GAIN, 1, evaluate=False))))
+STAYS = Implication(Conjunction((_below(_B), _below(_C), MOVED)), _below(_Y))
+#: A leader stays one: where b and c are no better than the leader a, nor is what is between them.
+PERMANENT = ForAll(GAIN, UNIT_GAIN, ForAll(A, TRUE, ForAll(B, TRUE, ForAll(C, TRUE, ForAll(Y, TRUE, STAYS)))))
+#: A leader that looks for the best token finds itself.
+OWN = ForAll(
+    A,
+    TRUE,
+    ForAll(
+        B,
+        TRUE,
+        Implication(
+            Conjunction((_below(_B), proposition(sp.Ge(_score(_B), _score(_A), evaluate=False)))), _same(_B, _A)
+        ),
+    ),
+)
+
+
+def _moved(kernel: Kernel, known: Proved, first: bool, second: bool) -> Proved:
+    """``_below(y)`` where b (``first``) and c (``second``) are the leader, or are below it."""
+    gain = kernel.assume(UNIT_GAIN)
+    low, high = (kernel.part(gain, each) for each in UNIT_GAIN.parts)
+    moved = kernel.part(known, MOVED)
+    along = _A.applied(matrix("M^T"))
+    either = [kernel.assume(_below(each).parts[0 if leads else 1]) for each, leads in ((_B, first), (_C, second))]
+    scores = [
+        kernel.instantiate(each, along) if leads else each for each, leads in zip(either, (first, second), strict=True)
+    ]
+    there = kernel.instantiate(moved, along)
+    smaller = _below(_Y).parts[1]
+    if not (first or second):
+        return kernel.tautology([kernel.arithmetic([low, high, there, *scores], smaller)], _below(_Y))
+    lands = [each for each, leads in zip(either, (first, second), strict=True) if leads]
+    at_z = [kernel.instantiate(each, Z) for each in (moved, *lands)]
+    equal = _same(_Y, _A)
+    if first and second:
+        same = kernel.generalise(Z, kernel.arithmetic(at_z, equal.body))
+        return kernel.tautology([same], _below(_Y))
+    whole = sp.Integer(0) if first else sp.Integer(1)
+    exact = proposition(sp.Eq(GAIN, whole))
+    part = proposition(sp.Gt(GAIN, 0) if first else sp.Lt(GAIN, 1))
+    cases = kernel.arithmetic([low, high], sp.Or(sp.Eq(GAIN, whole), sp.Gt(GAIN, 0) if first else sp.Lt(GAIN, 1)))
+    same = kernel.generalise(Z, kernel.arithmetic([kernel.assume(exact), *at_z], equal.body))
+    less = kernel.arithmetic([kernel.assume(part), low, high, there, *scores], smaller)
+    return kernel.by_cases(
+        cases, (exact, kernel.tautology([same], _below(_Y))), (part, kernel.tautology([less], _below(_Y)))
+    )
+
+
+def _permanent(kernel: Kernel) -> Proved:
+    known = kernel.assume(STAYS.left)
+    ways = []
+    for first in (True, False):
+        inner = [
+            (_below(_C).parts[0 if second else 1], _moved(kernel, known, first, second)) for second in (True, False)
+        ]
+        ways.append((_below(_B).parts[0 if first else 1], kernel.by_cases(kernel.part(known, _below(_C)), *inner)))
+    found = kernel.discharge(STAYS.left, kernel.by_cases(kernel.part(known, _below(_B)), *ways))
+    for letter in (Y, C, B, A):
+        found = kernel.generalise(letter, found)
+    return kernel.generalise(GAIN, found, UNIT_GAIN)
+
+
+def _own(kernel: Kernel) -> Proved:
+    """A token that is as good as the leader is the leader."""
+    known = kernel.assume(OWN.body.body.left)
+    below, least = (kernel.part(known, each) for each in known.proposition.parts)
+    smaller = _below(_B).parts[1]
+    never = kernel.arithmetic([kernel.assume(smaller), least], sp.false)
+    ways = (
+        (_below(_B).parts[0], kernel.assume(_below(_B).parts[0])),
+        (smaller, kernel.tautology([never], _same(_B, _A))),
+    )
+    found = kernel.discharge(known.proposition, kernel.by_cases(below, *ways))
+    return kernel.generalise(A, kernel.generalise(B, found))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """Scores with the leader are linear in the token; the four cases of who has landed on it."""
+    return kernel.conjunction(_permanent(kernel), _own(kernel))
+
+
+def _frank_wolfe(alpha: Fraction, beta: Fraction, steps: int) -> list[tuple[Fraction, Fraction]]:
+    """Two scalar tokens under ``x^+ = x + 2/(t + 2) (best - x)``, ``best`` the one of least product: exactly."""
+    x = [alpha, -beta]
+    found = []
+    for t in range(steps):
+        gain = Fraction(2, t + 2)
+        best = [min((own * other, other) for other in x)[1] for own in x]
+        x = [own + gain * (other - own) for own, other in zip(x, best, strict=True)]
+        found.append((x[0], x[1]))
+    return found
+
+
+def frank_wolfe_example() -> list[Fraction]:
+    """Tokens 3 and -1: the states at t = 2 to 6."""
+    return [each for pair in _frank_wolfe(Fraction(3), Fraction(1), 6)[1:] for each in pair]
+
+
+def rate_fails() -> Verdict:
+    """Tokens 3, -1, ``B = 1``, exactly: the second token stays at 1/3, so ``J = 1/18`` exceeds ``32/(t + 1)`` from t = 576 on."""
+    states = _frank_wolfe(Fraction(3), Fraction(1), 580)
+    stays = all(pair[1] == Fraction(1, 3) for pair in states[1:])
+    energy = Fraction(1, 18)
+    first = next(t for t in range(1, 1000) if energy > Fraction(32, t + 1))
+    if stays and first == 576 and states[first][1] ** 2 / 2 == energy:
+        return holds("the smaller token stays at 1/3 for ever: J = 1/18 > 32/577 at t = 576")
+    return fails(f"stays: {stays}, first violation {first}")
+
+
+def self_score_is_not_enough() -> list[Fraction]:
+    """``M = (1, 1; 0, 1)``, tokens (2, 0), (1, 6/5): both self scores, and ``x_1^T M x_2``."""
+    score = ((1, 1), (0, 1))
+    first, second = (Fraction(2), Fraction(0)), (Fraction(1), Fraction(6, 5))
+
+    def form(x: Any, y: Any) -> Fraction:
+        return sum((x[i] * score[i][j] * y[j] for i in range(2) for j in range(2)), Fraction(0))
+
+    return [form(first, first), form(second, second), form(first, second)]
+
+
+def leaders_stay(source: np.random.Generator) -> Mapping[str, float]:
+    """Hard attention with gains from 0 to 1, repeated tokens among them: a leader rests, stays one, and hulls are nested."""
+    n, d = int(source.integers(2, 7)), int(source.integers(1, 5))
+    x, score = source.normal(size=(n, d)), source.normal(size=(d, d))
+    if source.uniform() < 0.3:
+        x[-1] = x[0]
+    scores = x @ score @ x.T
+    apart = np.array([[bool((x[i] != x[j]).any()) for j in range(n)] for i in range(n)])
+    leaders = [i for i in range(n) if all(scores[i, i] > scores[i, j] for j in range(n) if apart[i, j])]
+    gains = source.choice([0.0, 0.3, 1.0], size=n)[:, None] * source.choice([1.0, source.uniform()], size=n)[:, None]
+    after = x + gains * (x[scores.argmax(axis=1)] - x)
+    worst = -1.0
+    for i in leaders:
+        worst = max(worst, float(np.abs(after[i] - x[i]).max()) - 1e-15)
+        kept = after @ score.T @ x[i]
+        worst = max(worst, float((kept - x[i] @ score @ x[i]).max()) - 1e-12)
+    along = source.normal(size=d)
+    return {"a leader": worst, "the hull": float((after @ along).max() - (x @ along).max()) - 1e-15}
+
+
+CL_16 = register(
+    Statement(
+        id="CL-16",
+        kind=Kind.THEOREM,
+        source=recorded(FRANK_WOLFE, "hard attention, leaders"),
+        title="Hard attention: leaders are permanent",
+        claims=(Formula(PERMANENT), Formula(OWN)),
+        proof=proof,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"A leader is a token $a$ with $a^{\top}Ma > a^{\top}Mb$ for every other token $b \neq a$; hard attention moves "
+                r"$b$ to $b + \gamma(c - b)$, $c$ the token of largest $b^{\top}Mc$, with gains that may depend on "
+                r"token and time.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"For symmetric $M \succ 0$ the tokens of largest $x^{\top}Mx$ are leaders; with $\operatorname{sym}M \succ 0$ "
+                r"alone they need not be (see the vector). For $M = -B$, $B \succeq 0$ and $\gamma_t = \frac2{t+2}$ the rate "
+                r"$J \le \frac2{t+2}\lambda_{\max}(B)\operatorname{diam}^2$ holds as long as $0$ stays in the hull.",
+            ),
+        ),
+        printed=Printed(
+            text=r"$M = -B$, $B \succeq 0$, $\gamma_t = \frac2{t+2}$: if $0$ is in the hull at the start, $J(x_i^{t+1}) \le "
+            r"\frac2{t+1}\lambda_{\max}(B)\operatorname{diam}(K^0)^2$.",
+            wrong=r"False: the origin may leave the hull. It must lie in the hull at every step until $t$.",
+            kind=SourceKind.RECORDED,
+            counterexamples=(
+                Counterexample(
+                    "tokens 3 and -1",
+                    r"$d = 1$, $B = 1$: after two steps both tokens are positive and the smaller stays at $\frac13$ for ever.",
+                    {"M": [["-1"]], "tokens": [["3"], ["-1"]]},
+                    rate_fails,
+                ),
+            ),
+        ),
+        vectors=(
+            Vector(
+                "tokens 3, -1 at t = 2 to 6",
+                frank_wolfe_example,
+                (
+                    *("1.66666666666666667", "0.33333333333333333", "1", "0.33333333333333333", "0.73333333333333333"),
+                    *(
+                        "0.33333333333333333",
+                        "0.6",
+                        "0.33333333333333333",
+                        "0.52380952380952381",
+                        "0.33333333333333333",
+                    ),
+                ),
+            ),
+            Vector("self scores and the cross score", self_score_is_not_enough, ("4", "3.64", "4.4")),
+        ),
+        property_tests=(OnInstances(leaders_stay),),
+    )
+)

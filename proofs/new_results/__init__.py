@@ -1,0 +1,1 @@
+"""New theorems and repairs made here: regions of attraction, conserved cross-ratios, rings, the residual map."""

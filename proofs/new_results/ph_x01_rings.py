@@ -1,0 +1,170 @@
+"""PH-X1: rings of tokens with rotated scores: when they shrink, rotate or diverge.
+
+``W = R(omega)``, ``B = -I``; m tokens at ``r R(psi + 2 pi l/m) e_1``.  Own derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.properties.checks import OnInstances, gap
+from eigentoken.proofs.properties.token_fields import euclidean, precise
+from eigentoken.theory.language.conditions import IsIdentity, Relation
+from eigentoken.theory.language.terms import d, matrix
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
+from eigentoken.theory.statements.steps import Argument, Derivation, Identity, Inequality
+
+B = matrix("B")
+
+
+def growth(m: int, square: Any, omega: Any, numbers: Any = mpmath) -> Any:
+    """``r'/r = -N_m / sum_k e^{rho cos(phi_k + omega)}``, ``rho = r^2``."""
+    angles = [2 * numbers.pi * k / m for k in range(m)]
+    weights = [numbers.exp(square * numbers.cos(each + omega)) for each in angles]
+    return -sum(w * numbers.cos(a) for w, a in zip(weights, angles, strict=True)) / sum(weights)
+
+
+def radius(degrees: int) -> Any:
+    """``r_*`` of three tokens: the zero of ``3/2 rho cos omega - ln cosh(sqrt 3/2 rho sin omega)``."""
+    omega = mpmath.pi * degrees / 180
+
+    def level(square: Any) -> Any:
+        return 1.5 * square * mpmath.cos(omega) - mpmath.log(
+            mpmath.cosh(mpmath.sqrt(3) / 2 * square * mpmath.sin(omega))
+        )
+
+    low, high = mpmath.mpf("0.1"), mpmath.mpf(60)
+    return mpmath.sqrt(mpmath.findroot(level, (low, high), solver="anderson", tol=1e-40))
+
+
+def radii() -> list[Any]:
+    """For 62, 65, 70 and 75 degrees."""
+    with mpmath.workdps(30):
+        return [radius(each) for each in (62, 65, 70, 75)]
+
+
+def at_seventy() -> list[Any]:
+    """omega = 70 degrees: ``r'/r`` at r = 2, and r(4) from 1.45."""
+    with mpmath.workdps(30):
+        omega = mpmath.pi * 70 / 180
+        end = precise(lambda t, r: [r[0] * growth(3, r[0] ** 2, omega)], [mpmath.mpf("1.45")], 4, 15)
+        return [growth(3, mpmath.mpf(4), omega), end[0]]
+
+
+def derive() -> Derivation:
+    """Three tokens: the sum, its sign, the slope at infinity; pairs of an even ring."""
+    square, cos, sin, root = sp.symbols("rho C S q", real=True)
+    small, large, turned = sp.symbols("c s k", real=True)
+    three = sp.exp(square * cos) - sum(sp.exp(square * (-cos / 2 + sign * root * sin / 2)) / 2 for sign in (1, -1))
+    even = sum(sign * large * sp.exp(square * sign * large) for sign in (1, -1))
+    return Derivation(
+        (
+            Identity(
+                name="three tokens",
+                says="With $C = \\cos\\omega$, $S = \\sin\\omega$, $q = \\sqrt3$: $N_3 = e^{\\rho C} - e^{-\\rho "
+                "C/2}\\cosh(\\tfrac{\\sqrt3}2\\rho S)$.",
+                left=three.rewrite(sp.exp),
+                right=(sp.exp(square * cos) - sp.exp(-square * cos / 2) * sp.cosh(root * square * sin / 2)).rewrite(
+                    sp.exp
+                ),
+            ),
+            Inequality(
+                name="sixty degrees",
+                says="$f(\\rho) = \\frac32\\rho C - \\ln\\cosh(\\frac{\\sqrt3}2\\rho S)$ is concave with $f(0) = 0$; "
+                "its slope at "
+                "infinity $\\frac32C - \\frac q2|S|$ is nonnegative exactly for $\\tan|\\omega| \\le \\sqrt3$ ($s = "
+                "|S|$, $c = C > 0$).",
+                hypotheses=(root > 0, sp.Eq(root**2, 3), small > 0, large >= 0),
+                conclusion=sp.Equivalent(3 * small / 2 - root * large / 2 >= 0, large <= root * small),
+                uses=("three tokens",),
+            ),
+            Identity(
+                name="even rings",
+                says="Tokens $k$ and $k + m/2$ together: $\\cos\\varphi\\,(e^{\\rho k} - e^{-\\rho k})$ with $k = "
+                "\\cos(\\varphi + "
+                "\\omega)$; after $\\varphi \\to -\\varphi$ each summand has the sign of $\\cos\\omega$.",
+                left=even.subs(large, turned),
+                right=turned * (sp.exp(square * turned) - sp.exp(-square * turned)),
+            ),
+            Argument(
+                name="the rest",
+                says="The sign of the scalar equation of $r$ decides where it goes; for large rings the token nearest "
+                "to $-\\omega$ dominates.",
+                uses=(
+                    "sixty degrees",
+                    "even rings",
+                ),
+            ),
+        )
+    )
+
+
+def on_a_ring(source: np.random.Generator) -> Mapping[str, float]:
+    """Rings stay rings, their radius obeys the equation; even rings have the sign of -cos omega; three tokens that of -f."""
+    m, omega, r = int(source.integers(2, 8)), float(source.uniform(-np.pi, np.pi)), float(source.uniform(0.1, 3))
+    angles = source.uniform(0, 7) + 2 * np.pi * np.arange(m) / m
+    x = r * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    turn = np.array([[np.cos(omega), -np.sin(omega)], [np.sin(omega), np.cos(omega)]])
+    speed = -euclidean(x, np.eye(2), turn)
+    radial = np.sum(speed * x, axis=1) / r**2
+    stated = float(growth(m, r * r, omega, _Numpy))
+    found = {"the radius": gap(radial, np.full(m, stated))}
+    if m % 2 == 0:
+        found["even"] = np.sign(np.cos(omega)) * stated
+    if m == 3:
+        level = 1.5 * r * r * np.cos(omega) - np.log(np.cosh(np.sqrt(3) / 2 * r * r * np.sin(omega)))
+        found["three"] = float(np.sign(level) * stated)
+    return found
+
+
+class _Numpy:
+    """The names of mpmath that :func:`growth` uses."""
+
+    pi, exp, cos = np.pi, staticmethod(np.exp), staticmethod(np.cos)
+
+
+PH_X1 = register(
+    Statement(
+        id="PH-X1",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "rings of tokens"),
+        title="Rings of tokens with rotated scores",
+        systems=("token-flow",),
+        conditions=(IsIdentity(-B), Relation(sp.Eq(d, 2))),
+        text=r"Let $W = R(\omega)$. The rings $x_l = rR(\psi + 2\pi l/m)e_1$ are invariant, $\dot r/r = -N_m(r^2)/\sum_k"
+        r"e^{r^2\cos(\varphi_k + \omega)}$, $N_m(\rho) = \sum_k\cos\varphi_k\,e^{\rho\cos(\varphi_k + \omega)}$, "
+        r"$\varphi_k = 2\pi "
+        r"k/m$. For $m = 3$: if $|\omega| \le 60^{\circ}$ every ring tends to 0; for $60^{\circ} < |\omega| < "
+        r"90^{\circ}$ there is one "
+        r"$r_*$, smaller rings tend to 0 and larger ones diverge; for $|\omega| \ge 90^{\circ}$ every ring diverges. "
+        r"For even $m$ the "
+        r"sign of $\dot r$ is that of $-\cos\omega$. For $m \equiv 3\ (4)$ large rings diverge iff $|\omega| > 90^{\circ}(1 - "
+        r"\frac1m)$. So definite symmetric parts with $B = -I$ do not give convergence to 0 beyond $60^{\circ}$.",
+        depends=("PH-T2",),
+        derive=derive,
+        prose_from=("the rest",),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"For odd $m \ge 5$ only the large rings are settled; all radii were scanned for $m \le 13$. The monotone "
+                r"argument from the sign of $\dot r$ is by hand.",
+            ),
+        ),
+        vectors=(
+            Vector(
+                "r_* at 62, 65, 70, 75 degrees",
+                radii,
+                ("3.38627970148673", "2.14165989675721", "1.48845196590289", "1.14451045097894"),
+            ),
+            Vector("70 degrees: rate at r = 2, r(4) from 1.45", at_seventy, ("0.154001597037162", "1.33869473")),
+        ),
+        property_tests=(OnInstances(on_a_ring),),
+    )
+)

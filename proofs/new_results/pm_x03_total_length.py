@@ -1,0 +1,150 @@
+"""PM-X3: the total length before normalisation never decreases along the Oja map, for every step and every symmetric V.
+
+``T x = (x_i + alpha V xbar)_i`` is a symmetric operator and the map is its generalised power method: ``sum_i x_i^T (T x^+)_i =
+sum_i x_i^{+T} (T x)_i = sum_i |y_i|``, and ``x_i^T (T x^+)_i <= |y_i^+|`` because the tokens are units.  Own derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.symbols import V
+from eigentoken.proofs.properties.checks import OnInstances, gap
+from eigentoken.proofs.properties.token_fields import Array, random_units, unit_rows
+from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, for_every
+from eigentoken.theory.calculus import ALPHA, TOKENS, Expression, Index, Norm, dot, factor, matrix, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import ForAll, proposition, relation_of
+from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.registry import register
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
+
+G = VectorLetter("g")
+_OTHER = Index("token", "j")
+
+
+def _raw(token: Index) -> Expression:
+    """``x_i + alpha V xbar`` in the state."""
+    mean = vector("x", _OTHER).summed(_OTHER) / TOKENS
+    return vector("x", token) + mean.applied(matrix("V")) * ALPHA
+
+
+_PAIRED = dot(vector("g", TOKEN), _raw(TOKEN)).summed(TOKEN)
+_LENGTHS = factor(Norm("r", (TOKEN,))).summed(TOKEN)
+#: ``g_i = x_i``: a copy of the present state, which does not move.
+COPY = for_every(
+    sp.Eq(
+        Tensor(dot(vector(Z.name), vector("g", TOKEN))), Tensor(dot(vector(Z.name), vector("x", TOKEN))), evaluate=False
+    ),
+    TOKEN,
+    Z,
+)
+#: ``sum_i x_i^T y_i(x^+) = sum_i |y_i(x)|``.
+LENGTH = ForAll(G, COPY, proposition(sp.Eq(Tensor(_PAIRED) + Rate(_PAIRED), Tensor(_LENGTHS), evaluate=False)))
+
+
+def proof(kernel: Kernel) -> Proved:
+    """The step of the map in ``sum g_i^T y_i``; ``g = x``; the normal form with symmetric V and ``y_i^T y_i = r_i^2``."""
+    rate = kernel.increment(_PAIRED)
+    moved = relation_of(rate.proposition).rhs.expression
+    copy = kernel.assume(COPY)
+    here = kernel.congruent(moved + _PAIRED, "g", vector("x", TOKEN), TOKEN, copy)
+    value = relation_of(here.proposition).rhs.expression
+    squares = (factor(Norm("r", (TOKEN,)), -1) * dot(RAW, RAW)).summed(TOKEN)
+    same = kernel.reduction(value, squares, kernel.given(Symmetric(V)))
+    facts = [rate, kernel.total(moved, _PAIRED), here, same, kernel.reduction(squares, _LENGTHS)]
+    found = kernel.arithmetic(facts, relation_of(LENGTH.body))
+    return kernel.generalise(G, found, COPY)
+
+
+def raw(x: Array, value: Array, alpha: float) -> Array:
+    """``x_i + alpha V xbar``."""
+    return np.asarray(x + alpha * (value @ x.mean(axis=0)))
+
+
+def lengths(alpha: Any) -> list[float]:
+    """L at four states of the data TV14."""
+    value = np.array([[1, 1 / 2], [1 / 2, -1 / 3]])
+    x = np.array([[3 / 5, 4 / 5], [5 / 13, -12 / 13]])
+    found = []
+    for _ in range(4):
+        y = raw(x, value, float(alpha))
+        found.append(float(np.linalg.norm(y, axis=1).sum()))
+        x = unit_rows(y)
+    return found
+
+
+def grows(source: np.random.Generator) -> Mapping[str, float]:
+    """``L(x^+) - L(x) = 1/2 sum r_i(x^+) |x_i^{++} - x_i|^2``, for any step."""
+    n, d, alpha = int(source.integers(1, 6)), int(source.integers(1, 5)), float(10 ** source.uniform(-1.5, 1.5))
+    value = source.normal(size=(d, d))
+    value, x = value + value.T, random_units(source, n, d)
+    y = raw(x, value, alpha)
+    after = unit_rows(y)
+    again = raw(after, value, alpha)
+    sizes = np.linalg.norm(again, axis=1)
+    rise = float(sizes.sum() - np.linalg.norm(y, axis=1).sum())
+    stated = float(sizes @ np.sum((unit_rows(again) - x) ** 2, axis=1)) / 2
+    scale = max(1.0, float(sizes.sum()))
+    return {"the identity": gap(rise / scale, stated / scale), "it falls": -rise / scale}
+
+
+def rotation_turns_for_ever() -> Verdict:
+    """``V`` a quarter turn, one token: each step turns it by ``arctan alpha``, so no 2-periodic limit: exactly, alpha = 1."""
+    x = sp.Matrix([1, 0])
+    turn = sp.Matrix([[0, -1], [1, 0]])
+    states = [x]
+    for _ in range(2):
+        y = states[-1] + turn * states[-1]
+        states.append(sp.simplify(y / y.norm()))
+    moved = sp.simplify(states[2] - x)
+    return holds("after two steps the token is a quarter turn on") if moved != sp.zeros(2, 1) else fails("it came back")
+
+
+PM_X3 = register(
+    Statement(
+        id="PM-X3",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "the Oja map as a generalised power method"),
+        title="The total length never decreases along the Oja map",
+        systems=("oja-map",),
+        conditions=(Symmetric(V),),
+        claims=(Formula(LENGTH),),
+        proof=proof,
+        depends=("PM-E9",),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"With $L(x) = \sum_i|y_i|$ the claim gives $L(x^+) - L(x) = \frac12\sum_ir_i(x^+)|x_i^{++} - x_i|^2 \ge 0$, for "
+                r"every step $\alpha$ (seen on random instances). Orbits that stay away from $y_i = 0$ tend to a fixed "
+                r"point or a "
+                r"2-cycle, by the theorem on descent sequences of analytic functions; for $1 + \alpha\lambda_d \ge 0$ "
+                r"there is no "
+                r"2-cycle. These are proved on paper. Whether every 2-cycle but consensus is unstable is open.",
+            ),
+        ),
+        vectors=(
+            Vector(
+                "alpha = 1/3",
+                lambda: lengths(1 / 3),
+                ("2.158387296363", "2.245511180409", "2.360771010987", "2.486673057686"),
+            ),
+            Vector(
+                "alpha = 5",
+                lambda: lengths(5),
+                ("6.329739463833", "13.249374923955", "13.656523489075", "13.666408226463"),
+            ),
+        ),
+        variants=(Variant("Symmetric(V)", "A quarter turn, one token: it turns for ever.", rotation_turns_for_ever),),
+        property_tests=(OnInstances(grows),),
+    )
+)
