@@ -3,7 +3,7 @@
 With ``z_i = e^{-tB} x_i`` the flow is ``z_i' = sum_j a_ij B (z_j - z_i)``; along a left eigenvector for ``lambda >= 0`` the
 largest
 ``e^{-lambda t} w^T x_i`` does not grow and the smallest does not fall.  Nothing is asked of the scores.
-Reference: Geshkovski-et-al-clusters (from a formalisation); PH-T4 is the same for the tokens themselves.
+Reference: Geshkovski-et-al-clusters, from a formalisation; PH-T4 is the same for the tokens themselves.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``V`` has a real simple positive eigenvalue that is the largest by modulus, with right eigenvector phi and ``phi^T P phi > 0``.
 The coordinates ``f_i = u^T z_i`` along the left eigenvector converge, to the lowest limit, to the highest, or to 0.
-Reference: Geshkovski-et-al-clusters (from a formalisation); the proof of the sheet is complete and is not in the kernel yet.
+Reference: Geshkovski-et-al-clusters, from a formalisation; the proof of the sheet is complete and is not in the kernel yet.
 """
 
 from __future__ import annotations

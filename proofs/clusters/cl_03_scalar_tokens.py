@@ -1,6 +1,6 @@
 """CL-3: scalar tokens: the limit of the attention matrix, and the one row that need not become Boolean.
 
-Reference: Geshkovski-et-al-clusters (from a formalisation); the exceptional row is ours.
+Reference: Geshkovski-et-al-clusters, from a formalisation; the exceptional row is ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CL-4: the identity as value matrix: the hulls are nested, and limits lie on faces of the last one.
 
-Reference: Geshkovski-et-al-clusters (from a formalisation).
+Reference: Geshkovski-et-al-clusters, from a formalisation.
 """
 
 from __future__ import annotations

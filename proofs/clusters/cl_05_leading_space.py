@@ -1,6 +1,6 @@
 """CL-5: a leading eigenvalue with multiplicity: the remainder of the scores when the projection comes first.
 
-Reference: Geshkovski-et-al-clusters (from a formalisation); the bound recorded there is false, the repaired one is ours.
+Reference: Geshkovski-et-al-clusters, from a formalisation; the bound recorded there is false, the repaired one is ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CL-6: minus the identity as value matrix: collapse to the origin, for every symmetric positive definite score matrix.
 
-It is PH-T2 with ``A = W B^{-1} = -W``.  Reference: Geshkovski-et-al-clusters (from a formalisation), where ``W = I``.
+It is PH-T2 with ``A = W B^{-1} = -W``.  Reference: Geshkovski-et-al-clusters, from a formalisation, where ``W = I``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CL-7: the energy of attention on the sphere with ``V = I``, ``M = beta I``: ascent for both signs of beta.
 
-It is CT-8 with the identity as value matrix, and a bound on the scores.  Reference: Geshkovski-et-al-perspective (from a
-formalisation).
+It is CT-8 with the identity as value matrix, and a bound on the scores.
+Reference: Geshkovski-et-al-perspective, from a formalisation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CL-8: consensus from a hemisphere, in which almost every start lies when there are at most d tokens.
 
-It is AB-X1 on the sphere.  Reference: Geshkovski-et-al-perspective (from a formalisation).
+It is AB-X1 on the sphere.  Reference: Geshkovski-et-al-perspective, from a formalisation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CL-9: equiangular tokens stay equiangular, and their common cosine obeys a scalar equation.
 
-Reference: Geshkovski-et-al-perspective (from a formalisation).
+Reference: Geshkovski-et-al-perspective, from a formalisation.
 """
 
 from __future__ import annotations

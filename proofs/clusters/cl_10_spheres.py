@@ -1,6 +1,6 @@
 """CL-10: spheres in dimension three and more: every other equilibrium is a strict saddle, also for some negative beta.
 
-Reference: Criscitiello-et-al and Markdahl-Thunberg-Goncalves (abstracts); the negative range is ours.
+Reference: Criscitiello-et-al, Markdahl-Thunberg-Goncalves (abstracts); the negative range is ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CL-11: the circle: an increasing convex interaction with a stable regular pentagon.
 
 The positive results (almost every start synchronises for ``0 <= beta <= 1`` and for ``beta >= -0.16``) are cited from abstracts.
-Reference: Polyanskiy-Rigollet-Yao, Criscitiello-et-al; the pentagon is ours.
+Reference: Polyanskiy-Rigollet-Yao, and Criscitiello-et-al; the pentagon is ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CL-12: causal attention with the identity as value matrix: almost every start tends to the first token.
 
-It is AB-T5.1.  Reference: Karagodin-Polyanskiy-Rigollet (from a formalisation).
+It is AB-T5.1.  Reference: Karagodin-Polyanskiy-Rigollet, from a formalisation.
 """
 
 from __future__ import annotations

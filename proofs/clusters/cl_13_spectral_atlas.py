@@ -3,7 +3,7 @@
 The recorded conjecture (the spectral atlas: for distinct positive eigenvalues and any keys and queries almost every token
 tends to
 the top eigenvector or its negative) is false; two forms of it that survive are registered as conjectures.
-Reference: Karagodin-Polyanskiy-Rigollet (from a formalisation).
+Reference: Karagodin-Polyanskiy-Rigollet, from a formalisation.
 """
 
 from __future__ import annotations

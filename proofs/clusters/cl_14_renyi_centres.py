@@ -1,6 +1,6 @@
 """CL-14: strong Renyi centres: a token that is far from all earlier ones hardly moves for a long time.
 
-Reference: Karagodin-Polyanskiy-Rigollet (from a formalisation); the constants are explicit, the expected number is exact.
+Reference: Karagodin-Polyanskiy-Rigollet, from a formalisation; the constants are explicit, the expected number is exact.
 """
 
 from __future__ import annotations

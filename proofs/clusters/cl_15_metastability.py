@@ -1,6 +1,6 @@
 """CL-15: metastable clusters with explicit constants: for how long no token leaves its cap.
 
-Own derivation, in place of asymptotic statements.  Reference: Geshkovski-et-al-metastability (from a formalisation).
+Own derivation, in place of asymptotic statements.  Reference: Geshkovski-et-al-metastability, from a formalisation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CL-16: hard attention: leaders are permanent.  In the kernel, for any score matrix and any gains up to one.
 
 The Frank-Wolfe rate recorded for it is false; the corrected one is a remark.
-Reference: Alcalde-et-al (from a formalisation).
+Reference: Alcalde-et-al, from a formalisation.
 """
 
 from __future__ import annotations

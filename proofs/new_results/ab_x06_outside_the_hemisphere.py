@@ -51,16 +51,6 @@ def stable_angle() -> list[Any]:
         return [angle, mpmath.diff(lambda x: _speed(mpmath, x), angle)]
 
 
-def stable_split() -> list[Any]:
-    """``U = diag(1, -1)``, ``P = diag(-1/5, -2)`` at ``(v, -v, e_2)``: the multipliers of tokens 2 and 3."""
-    fifth = mpmath.mpf(1) / 5
-    # token 2 at -v sees v with the score 1/5 and itself with -1/5
-    weight = mpmath.exp(fifth) / (mpmath.exp(fifth) + mpmath.exp(-fifth))
-    second = (2 * weight - 1 - (1 - weight)) / mpmath.sqrt(2)
-    own = mpmath.exp(-2) / (2 + mpmath.exp(-2))
-    return [second, own, weight]
-
-
 def stable_off_the_axis() -> Verdict:
     """In balls: the velocity changes sign from plus to minus between 2.57 and 2.58, so a stable rest lies between."""
     from flint import arb

@@ -60,20 +60,20 @@ def at_seventy() -> list[Any]:
 
 def derive() -> Derivation:
     """Three tokens: the sum, its sign, the slope at infinity; pairs of an even ring."""
-    square, cos, sin, root = sp.symbols("rho C S q", real=True)
+    square, root = sp.symbols("rho q", real=True)
     small, large, turned = sp.symbols("c s k", real=True)
-    three = sp.exp(square * cos) - sum(sp.exp(square * (-cos / 2 + sign * root * sin / 2)) / 2 for sign in (1, -1))
+    grown, halved, turn = sp.symbols("E F G", positive=True)
+    three = grown - sum(halved * each / 2 for each in (turn, 1 / turn))
     even = sum(sign * large * sp.exp(square * sign * large) for sign in (1, -1))
     return Derivation(
         (
             Identity(
                 name="three tokens",
-                says="With $C = \\cos\\omega$, $S = \\sin\\omega$, $q = \\sqrt3$: $N_3 = e^{\\rho C} - e^{-\\rho "
+                says="With $C = \\cos\\omega$, $S = \\sin\\omega$, $E = e^{\\rho C}$, $F = e^{-\\rho C/2}$, $G = "
+                "e^{\\sqrt3\\rho S/2}$, $\\cosh = \\frac12(G + \\frac1G)$: $N_3 = e^{\\rho C} - e^{-\\rho "
                 "C/2}\\cosh(\\tfrac{\\sqrt3}2\\rho S)$.",
-                left=three.rewrite(sp.exp),
-                right=(sp.exp(square * cos) - sp.exp(-square * cos / 2) * sp.cosh(root * square * sin / 2)).rewrite(
-                    sp.exp
-                ),
+                left=three,
+                right=grown - halved * (turn**2 + 1) / (2 * turn),
             ),
             Inequality(
                 name="sixty degrees",

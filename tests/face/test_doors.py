@@ -32,7 +32,15 @@ FRONT = (
     "eigentoken.pytest_plugin",
 )
 #: Folders that are walked (``pkgutil``): a file there is found if it registers something.
-WALKED = ("proofs.power_method", "proofs.abella", "proofs.pham", "numerics.experiments", "models.families")
+WALKED = (
+    "proofs.power_method",
+    "proofs.abella",
+    "proofs.pham",
+    "proofs.clusters",
+    "proofs.new_results",
+    "numerics.experiments",
+    "models.families",
+)
 #: Folders of data.
 DATA = {"eigentoken.numerics.schemas"}
 

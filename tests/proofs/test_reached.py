@@ -90,6 +90,8 @@ def test_no_step_of_the_book_can_be_dropped() -> None:
     for statement in statements():
         if statement.proof is not None:
             continue  # the kernel proves the claims: no step is named for them
+        if statement.derive is None:
+            continue  # it stands on vectors and random instances, or is a conjecture: no step is there to be dropped
         assert set(words(statement).values()) == {"holds"}, statement.id
         for name, shorter in _shorter(statement):
             assert "fails" in words(shorter).values(), f"{statement.id} without {name}"
