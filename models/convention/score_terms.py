@@ -44,20 +44,20 @@ def alibi_slopes(heads: int, largest: float = 8.0) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OffsetBias:
-    """``table[bucket(j - i), h]``: a learned number for each head and bucket of offsets (Raffel et al., T5, 2020)."""
+    """``learned[bucket(j - i), h]``: a learned number for each head and bucket of offsets (Raffel et al., T5, 2020)."""
 
     __repr__ = with_shapes
 
     kind: ClassVar[str] = "relative"
-    table: Array
+    learned: Array
     both_ways: bool
     farthest: int
 
     def __call__(self, q: Array, k: Array) -> Array:
         n = q.shape[-2]
         offset = np.subtract.outer(np.arange(n), np.arange(n)).T
-        buckets = log_buckets(offset, len(self.table), self.both_ways, self.farthest)
-        return np.moveaxis(self.table[buckets], -1, 0)
+        buckets = log_buckets(offset, len(self.learned), self.both_ways, self.farthest)
+        return np.moveaxis(self.learned[buckets], -1, 0)
 
 
 def log_buckets(offset: Array, count: int, both_ways: bool, farthest: int) -> Array:
@@ -84,7 +84,7 @@ class GridBias:
     __repr__ = with_shapes
 
     kind: ClassVar[str] = "relative"
-    table: Array
+    learned: Array
     rows: int
     columns: int
 
@@ -94,9 +94,9 @@ class GridBias:
         between = place[:, :, None] - place[:, None, :] + np.array([self.rows - 1, self.columns - 1])[:, None, None]
         index = np.zeros((n, n), dtype=np.int64)
         index[1:, 1:] = between[0] * (2 * self.columns - 1) + between[1]
-        last = len(self.table)
+        last = len(self.learned)
         index[0, :], index[:, 0], index[0, 0] = last - 3, last - 2, last - 1
-        return np.moveaxis(self.table[index], -1, 0)
+        return np.moveaxis(self.learned[index], -1, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
