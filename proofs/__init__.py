@@ -13,7 +13,7 @@ import pkgutil
 __all__ = ["load"]
 
 #: One folder a paper, or a family of papers.
-CHAPTERS = ("power_method", "abella", "pham", "clusters", "new_results")
+CHAPTERS = ("power_method", "abella", "pham", "clusters", "new_results", "bounds")
 
 
 def load() -> None:

@@ -127,7 +127,10 @@ def matching(rows: Sequence[Row], *, search: str = "", needed: str = "", system_
 
 def text() -> str:
     """What ``contents.json`` should hold: the rows of our own statements with the key of their files."""
-    own = read_json(LEDGER)
+    from eigentoken.theory.statements.registry import statements
+
+    stated = [(each.id, statements().origin(each)) for each in statements()]
+    own = {name for name, file in stated if file is not None and ROOM in file.resolve().parents}
     found = [each for each in computed_rows() if each["id"] in own]
     return json.dumps({"key": key(), "rows": found}, indent=1) + "\n"
 

@@ -50,6 +50,26 @@ PRIOR_ART: dict[str, tuple[Prior, ...]] = {
             "keys and queries, constant in time.",
         ),
     ),
+    "BD-L1": (
+        Prior("Castin-Ablin-Peyre", "Bounds on the Lipschitz constant of attention on a ball, of the order root n."),
+    ),
+    "BD-K1": (Prior("Kim-Papamakarios-Mnih", "Dot-product attention is not Lipschitz on unbounded domains."),),
+    "BD-R1": (
+        Prior(
+            "Dong-Cordonnier-Loukas", "Without skips and feed-forward blocks attention loses rank doubly exponentially."
+        ),
+    ),
+    "BD-R3": (
+        Prior("Dong-Cordonnier-Loukas", "A lemma on softmax of perturbed scores; the authors announce a repair."),
+    ),
+    "BD-M2": (Prior("Wu-et-al-masks", "Masks and LayerNorm decide whether attention loses rank."),),
+    **{
+        f"BD-P{number}": (
+            Prior("Karagodin-et-al-normalization", "The placements of the norm as flows, and their speeds."),
+        )
+        for number in (1, 2, 3, 4, 6)
+    },
+    "BD-T2": (Prior("Chen-et-al-scaling", "A threshold of the order of the logarithm of the context length."),),
     "CT-1": (_MULTISTABILITY,),
     "CT-4": (*_OSCILLATORS, _MULTISTABILITY),
     "PM-CX1": _OSCILLATORS,

@@ -249,7 +249,7 @@ def public_names_table() -> Iterator[str]:
 
 def reference() -> Iterator[str]:
     """Every public module with its first sentence, and its public names with theirs."""
-    chapters = {"power_method", "abella", "pham", "clusters", "new_results"}
+    chapters = {"power_method", "abella", "pham", "clusters", "new_results", "bounds"}
     for room in ("theory", "numerics", "models", "proofs", "src/eigentoken"):
         package = "eigentoken" if room.startswith("src") else f"eigentoken.{room}"
         yield f"## {package}"

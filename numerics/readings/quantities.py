@@ -148,6 +148,9 @@ class Quantities:
             for mask in masks:
                 total = torch.where(self._atom(mask, inner) > 0, total, 0.0)
             found: Tensor = self._summed(total, inner, places, 1)
+            own = max((places.axes[each] + 1 for each in indices_of(atom) if each in places.axes), default=0)
+            while found.ndim > own + 1 and found.shape[0] == 1:  # it is kept, also for places with fewer axes
+                found = found[0]
             return found
         if isinstance(atom, MaskEntry):
             if atom.name != "causal":

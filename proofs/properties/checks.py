@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
@@ -23,7 +23,7 @@ Case = Callable[[np.random.Generator], Mapping[str, float]]
 ALLOWANCE = 1e-8
 
 
-def gap(computed: Any, stated: Any) -> float:
+def gap(computed: ArrayLike, stated: ArrayLike) -> float:
     """``max |computed - stated| / max(1, max |stated|)``; nan where a number is missing.
 
     >>> gap([1.0, 2.0], [1.0, 2.5])
@@ -38,7 +38,7 @@ def gap(computed: Any, stated: Any) -> float:
     return float(np.max(np.abs(first - second), initial=0.0)) / scale
 
 
-def above(values: Any, bound: Any) -> float:
+def above(values: ArrayLike, bound: ArrayLike) -> float:
     """How far ``values >= bound`` is violated, relative to ``max(1, |bound|)``: not positive where it holds.
 
     >>> above([3.0, 2.0], 2.5)

@@ -260,7 +260,7 @@ def test_gpt2_is_causal_and_bert_is_not(tmp_path: Path) -> None:
     config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=20, n_positions=12)
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "gpt2")
     documents = {"causal": checked(tmp_path / "gpt2"), "full": checked(bert(tmp_path / "bert", CANCEL))}
-    for statement in statements():
+    for statement in (each for each in statements() if each.systems):
         masks = {system(name).mask for name in statement.systems} | set(statement.covers.masks)
         for mask, document in documents.items():
             if not masks & {mask, "any"}:

@@ -38,6 +38,7 @@ WALKED = (
     "proofs.pham",
     "proofs.clusters",
     "proofs.new_results",
+    "proofs.bounds",
     "numerics.experiments",
     "models.families",
 )

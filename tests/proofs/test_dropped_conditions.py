@@ -58,8 +58,11 @@ def test_known_failures_are_exactly_the_registered_ones() -> None:
 
 def test_most_known_failures_are_found_by_a_search() -> None:
     """The others are single instances of the sheets: a formula as printed, or a limit along one trajectory."""
-    needed = [each for _, each in ENTRIES if each.needed]
-    typed = [label(entry) for entry in ENTRIES if entry[1].needed and not (entry[1].place or entry[1].search)]
+    of_papers = [
+        entry for entry in ENTRIES if not entry[0].startswith("BD-")
+    ]  # a bound that is too small is one instance
+    needed = [each for _, each in of_papers if each.needed]
+    typed = [label(entry) for entry in of_papers if entry[1].needed and not (entry[1].place or entry[1].search)]
     assert len(needed) >= 110
     assert len(typed) <= len(needed) * 0.3, typed
 

@@ -60,6 +60,7 @@ from .failing_cases import (
     steering_by_a_root,
     steering_by_a_short_w,
 )
+from .known_bounds import KNOWN_BOUNDS
 from .long_steps import heads_that_flip, long_step, split_with_a_long_step, tilted_long_step
 
 __all__ = ["KNOWN"]
@@ -374,4 +375,4 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     ),
 }
 
-KNOWN: dict[str, tuple[Known, ...]] = {**_MAPS, **_FLOWS}
+KNOWN: dict[str, tuple[Known, ...]] = {**_MAPS, **_FLOWS, **KNOWN_BOUNDS}
