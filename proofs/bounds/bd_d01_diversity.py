@@ -196,8 +196,7 @@ BD_D2 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"(b) and (c) are vacuous on the sample models; (a) and BD-D3 are measured beside each layer by "
-                r"\texttt{check}.",
+                r"(b) and (c) are vacuous on the sample models of the toolkit.",
             ),
         ),
     )

@@ -42,7 +42,7 @@ SCORE = sp.diag(-1, 1 + sp.Rational(8, 3) * sp.log(2))
 def planar_speed() -> Any:
     """The angular velocity of token 2 at angle theta, token 1 at the top eigenvector, with weight a on token 1."""
     push = sp.Matrix([TOP * (WEIGHT + (1 - WEIGHT) * sp.cos(THETA)), SECOND * (1 - WEIGHT) * sp.sin(THETA)])
-    return sp.expand((sp.Matrix([-sp.sin(THETA), sp.cos(THETA)]).T * push)[0])
+    return (sp.Matrix([-sp.sin(THETA), sp.cos(THETA)]).T * push)[0]
 
 
 def derive() -> Derivation:
@@ -57,8 +57,8 @@ def derive() -> Derivation:
                 says="$x_2 = \\cos\\theta\\,\\xi + \\sin\\theta\\,w$: the angular velocity is $-\\sin\\theta\\,[a\\lambda + "
                 "(1-a)(\\lambda - \\mu)\\cos\\theta]$, so off the axis it vanishes iff $a\\lambda = (1-a)(\\lambda - "
                 "\\mu)|c|$, $c = \\cos\\theta < 0$.",
-                left=sp.expand(speed),
-                right=sp.expand(-sp.sin(THETA) * (WEIGHT * TOP + (1 - WEIGHT) * (TOP - SECOND) * sp.cos(THETA))),
+                left=speed,
+                right=-sp.sin(THETA) * (WEIGHT * TOP + (1 - WEIGHT) * (TOP - SECOND) * sp.cos(THETA)),
             ),
             Identity(
                 name="the slope",

@@ -67,8 +67,8 @@ def derive() -> Derivation:
                 "$C^2 = 1 + "
                 "S^2$. So $1 - x^{+\\top}y^+ = \\frac{1 - k}{(C + cS)(C + dS)}$, and with $x = y$ the norm is 1: cross-ratios do "
                 "not change.",
-                left=sp.expand(moved(first, second, inner) - square),
-                right=sp.expand(inner - 1 + quotient * relation),
+                left=moved(first, second, inner) - (cosh + first * sinh) * (cosh + second * sinh),
+                right=inner - 1 + quotient * (cosh**2 - 1 - sinh**2),
             ),
             Argument(
                 name="the rest",

@@ -174,10 +174,14 @@ def test_a_spoiled_chapter_spoils_what_recalls_it(fact: str, monkeypatch: pytest
         established.cache_clear()
 
 
-def test_no_statement_of_the_book_rests_on_an_argument_and_every_theorem_is_published() -> None:
+#: Of the sheets on clusters and of new results: a step of each is an argument in words, and its rung says so.
+IN_WORDS = {"AB-X5", "AB-X6", "CL-10", "CL-13", "CL-15", "CT-11", "PH-X1", "PM-T2+", "PM-X2", "PM-X4"}
+
+
+def test_no_other_statement_rests_on_an_argument_and_every_theorem_is_published() -> None:
     for told in registry.statements():
         if told.derivation is not None:
-            assert told.derivation.argued == (), told.id
+            assert bool(told.derivation.argued) == (told.id in IN_WORDS), told.id
             for step in told.derivation.steps:
                 if isinstance(step, Citation):
                     assert step.theorem.reference and step.theorem.bibtex, f"{told.id}: {step.name}"

@@ -61,6 +61,7 @@ from .failing_cases import (
     steering_by_a_short_w,
 )
 from .known_bounds import KNOWN_BOUNDS
+from .known_clusters import KNOWN_CLUSTERS
 from .long_steps import heads_that_flip, long_step, split_with_a_long_step, tilted_long_step
 
 __all__ = ["KNOWN"]
@@ -317,6 +318,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     "AB-X2c": (
         _needed("$u$, $v$ and a norm shared by the heads", "heads that cancel in the sum pull a pair to +-e_2"),
     ),
+    "AB-X3": (_needed("Re lambda_l < n lambda_1", "two tokens, U = diag(-1, -3/2): unstable", place="=>1"),),
     "AB-X2": (
         _seen("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", "c0"),
         _unneeded("P bounded", "any measurable P(t)"),
@@ -375,4 +377,4 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     ),
 }
 
-KNOWN: dict[str, tuple[Known, ...]] = {**_MAPS, **_FLOWS, **KNOWN_BOUNDS}
+KNOWN: dict[str, tuple[Known, ...]] = {**_MAPS, **_FLOWS, **KNOWN_BOUNDS, **KNOWN_CLUSTERS}
