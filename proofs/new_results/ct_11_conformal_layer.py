@@ -81,7 +81,11 @@ def derive() -> Derivation:
 
 
 def conformal(source: np.random.Generator) -> Mapping[str, float]:
-    """Unit tokens, conserved cross-ratios, and the fall of W by the amount stated."""
+    """Unit tokens, conserved cross-ratios, and the fall of W by the amount stated.
+
+    Rounding moves a token by about u, and the logarithm of a cross-ratio by about u over the smallest distance of two
+    tokens: its error is told times that distance.
+    """
     n, d = int(source.integers(4, 7)), int(source.integers(2, 5))
     value = source.normal(size=(d, d))
     value, x = (value + value.T) / 2, random_units(source, n, d)
@@ -89,10 +93,11 @@ def conformal(source: np.random.Generator) -> Mapping[str, float]:
     alpha = float(source.uniform(0.02, 1)) * (2 / -low if low < 0 else 3.0)
     after = layer(x, value, alpha)
     potential = [-0.5 * float(y.mean(axis=0) @ value @ y.mean(axis=0)) for y in (x, after)]
+    nearest = min(float(np.linalg.norm(after[i] - after[j])) for i in range(n) for j in range(i))
     room = (1 / alpha - max(0.0, -low) / 2) * float(np.sum((after - x) ** 2)) / n
     return {
         "norm": gap(np.linalg.norm(after, axis=1), np.ones(n)),
-        "cross-ratio": gap(np.log(cross_ratio(after, 0, 1, 2, 3)), np.log(cross_ratio(x, 0, 1, 2, 3))) / 100,
+        "cross-ratio": gap(np.log(cross_ratio(after, 0, 1, 2, 3)), np.log(cross_ratio(x, 0, 1, 2, 3))) * nearest,
         "potential": potential[1] - potential[0] + room,
     }
 
