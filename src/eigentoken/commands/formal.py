@@ -77,7 +77,7 @@ def _table(results: list[Formal]) -> None:
             say_hanging(f"  {each.theorem} assumes beyond its conditions: {told or 'nothing'}")
         else:
             say(f"{each.id}: {each.theorem}: {each.refused}", "red")
-    axioms = sorted({name for each in results for name in each.axioms})
+    axioms = sorted({name for each in results if each.accepted for name in each.axioms})
     say_hanging(f"  axioms, all of them of Coq's real numbers: {', '.join(axioms) or 'none'}")
     accepted = sum(each.accepted for each in results)
     say(f"Coq accepts {accepted} of {len(results)} derivations, whole", "bold")
