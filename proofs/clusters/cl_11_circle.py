@@ -11,12 +11,9 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import sympy as sp
 
 from eigentoken.proofs.clusters.sources import CIRCLE, abstract
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.theory.language.conditions import Relation
-from eigentoken.theory.language.terms import d
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -93,7 +90,6 @@ CL_11 = register(
         kind=Kind.COUNTEREXAMPLE,
         source=abstract(CIRCLE, "synchronisation on the circle"),
         title="On the circle an increasing convex interaction need not synchronise",
-        conditions=(Relation(sp.Eq(d, 2)),),
         text=r"For the complete graph on the circle and $\phi'(c) = 1/(1 + e^{-kc})$ with $k = 20$ ($\phi$ analytic, strictly "
         r"increasing, strictly convex) the regular pentagon is a strict local maximum of $E = \frac12\sum\phi(\cos\theta_{ij})$ "
         r"modulo rotation: it attracts an open set of starts. The threshold is $k = 11.2129\ldots$",

@@ -266,7 +266,6 @@ UNTYPED = {
     "models.convention.rotary: Array": "of any dtype",
     "proofs.pham.half_spaces: *": "a kind of relation of sympy, and its two sides",
     "proofs.power_method.pm_cx1_antipodal_tokens: *": "an instance as a document, a number of mpmath",
-    "proofs.properties.checks: gap": "numbers, lists or arrays of them",
     "proofs.properties.token_fields: *": "arrays of floats, or numbers of mpmath, and fields of either",
     "output: *": "what rich prints",
     "usage: usage_line": "an error of click, which is not imported at the door",

@@ -181,7 +181,7 @@ def _writes(parts: list[ast.AST]) -> set[str]:
         ours = (
             called in OURS
             or ".place(" in called
-            or shown.startswith(("figure.savefig(picture", "draw(chart).savefig(p"))
+            or shown.startswith(("figure.savefig(picture", "draw(chart, style).savefig(p"))
         )
         if opened or (name != "open" and not ours):
             found.add(shown)

@@ -55,10 +55,10 @@ def test_an_instance_file_and_its_certified_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("d", "instances"), [(3, 1), (3, 4), (4, 1), (2, 7)])
-def test_tokens_on_the_sphere_in_three_dimensions_and_curves_otherwise(d: int, instances: int) -> None:
+def test_tokens_on_the_circle_or_sphere_in_two_or_three_dimensions_and_curves_otherwise(d: int, instances: int) -> None:
     run = simulate("attention-flow", n=4, d=d, end=3, instances=instances, samples=11)
     panels = run.chart().panels
-    assert [isinstance(panel, SpherePaths) for panel in panels] == [d == 3] + [False] * (len(panels) - 1)
+    assert [isinstance(panel, SpherePaths) for panel in panels] == [d in (2, 3)] + [False] * (len(panels) - 1)
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     assert len(curves) == len(run.observed)
     expected = {1: [""], 4: ["start 1", "start 2", "start 3", "start 4"], 7: ["each start", *[""] * 6, "mean"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -272,7 +273,11 @@ def test_findings_of_heads_are_json_with_each_verdict_once() -> None:
     found = examine(layer, statements=list(statements())).as_dict()["heads"][1]
     named = {name for each in found["hypotheses"] for name in each["conditions"].values()}
     assert named == set(found["verdicts"])
-    texts = [(v["verdict"], v["reason"], v["margin"], v["unit"]) for v in found["verdicts"].values()]
+    asked = [re.sub(r"\(\w\)", "(M)", name) for name in found["verdicts"]]  # the same of another letter is the same
+    texts = [
+        (name, v["verdict"], v["reason"], v["margin"], v["unit"])
+        for name, v in zip(asked, found["verdicts"].values(), strict=True)
+    ]
     assert len(texts) == len(set(texts))
     for each in found["hypotheses"]:
         words = {found["verdicts"][name]["verdict"] for name in each["conditions"].values()}

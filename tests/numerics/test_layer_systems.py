@@ -139,7 +139,9 @@ def test_every_system_of_the_book_is_matched_with_every_layer() -> None:
         for same in (False, True)
     ]
     for statement in statements():
-        assert statement.systems
+        if not statement.systems:  # of weights and tokens as they are, or of a map that is no system of the house
+            assert statement.id.startswith("BD-") or statement.id in {"CL-11", "CL-16", "PH-X2"}
+            continue
         assert set(statement.systems) <= set(SYSTEMS) | set(POSITIONAL)
         about = any(
             not contains(system(name), statement.covers, layer).differences

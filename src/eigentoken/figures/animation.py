@@ -73,7 +73,8 @@ def _frame(panel: SpherePaths, last: int, said: str) -> bytes:
 
     picture = io.BytesIO()
     part = replace(panel, paths=panel.paths[: last + 1], title=said)
-    draw(Chart("", (part,), columns=1)).savefig(picture, format="png", dpi=110, metadata={"Software": None})
+    figure = draw(Chart("", (part,), columns=1))
+    figure.savefig(picture, format="png", dpi=110, metadata={"Software": None})
     return picture.getvalue()
 
 
