@@ -37,6 +37,8 @@ class Known:
     shown: str = ""
     search: Callable[[int], Verdict] | None = None
     in_floats: bool = False
+    searched: bool = True
+    "False where no search was made: the witness of the variant is all that is known."
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def rows(statement: Statement) -> Iterator[Row]:
     for each in known:
         how = "certified" if each.search is not None or each.place else ""
         how = "in floats" if each.in_floats else how if each.needed else ""
+        how = how if each.searched else ""
         shown = (each.shown or each.name) if each.needed else ""
         yield Row(statement.id, each.name, Row.NEEDED if each.needed else Row.UNNEEDED, each.says, shown, how)
     covered = {each.place for each in known}

@@ -318,7 +318,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     "AB-X2c": (
         _needed("$u$, $v$ and a norm shared by the heads", "heads that cancel in the sum pull a pair to +-e_2"),
     ),
-    "AB-X3": (_needed("Re lambda_l < n lambda_1", "two tokens, U = diag(-1, -3/2): unstable", place="=>1"),),
+    "AB-X3": (Known("Re lambda_l < n lambda_1", "two tokens, U = diag(-1, -3/2): unstable", searched=False),),
     "AB-X2": (
         _seen("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", "c0"),
         _unneeded("P bounded", "any measurable P(t)"),
