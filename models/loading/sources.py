@@ -42,7 +42,7 @@ def load(
     """The model that ``source`` names; layers are read later, one at a time.
 
     ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra
-    ``hub``); a ``transformers`` model; a ``torch.nn.Module``; a wrapper that keeps one inside (``_model``, as nnsight does).  ``config``
+    ``hub``); a ``transformers`` model; a ``torch.nn.Module``; a wrapper with one inside (nnsight).  ``config``
     replaces the configuration found beside the weights.  ``revision`` of a hub id: a branch, tag or commit, also written
     ``org/name@revision``.  ``part``: the stack of a model that has several (``encoder``, ``decoder``; ``text``, ``vision``),
     also written ``MODEL#decoder``.  Raises ModelError, one line, for whatever cannot be used.
