@@ -101,7 +101,7 @@ def _top_eigenvector(matrix: Array) -> Array:
         _, vectors = scipy.linalg.eigh(matrix.T @ matrix, subset_by_index=[n - 1, n - 1], check_finite=False)
     except (np.linalg.LinAlgError, ValueError):
         return np.ones(n)
-    return np.ascontiguousarray(vectors[:, 0])
+    return np.ascontiguousarray(vectors[:, 0]) if vectors.shape[1] else np.ones(n)  # LAPACK may give none
 
 
 def _stretch_below(matrix: Array, x: Array) -> float:

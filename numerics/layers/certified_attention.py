@@ -21,7 +21,7 @@ from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Balls", "exact", "linear", "mixed_values"]
+__all__ = ["Balls", "exact", "linear", "mixed_values", "scores_and_weights", "times"]
 
 #: A relative error that covers the float of a square root or a power.
 CONSTANT = 2.0**-50
@@ -62,11 +62,12 @@ def exact(values: Any) -> Balls:
 def linear(x: Balls, W: Any, bias: Any = None) -> Balls:
     """``W x + b`` for rows x (..., k) and exact W (m, k), b (m)."""
     weight = np.asarray(W, dtype=np.float64)
-    found = _times(x, Balls(np.swapaxes(weight, -1, -2), np.zeros(weight.shape[::-1])))
+    found = times(x, Balls(np.swapaxes(weight, -1, -2), np.zeros(weight.shape[::-1])))
     return found if bias is None else found.plus(exact(bias))
 
 
-def _times(a: Balls, b: Balls) -> Balls:
+def times(a: Balls, b: Balls) -> Balls:
+    """The product of two matrices (or stacks of them)."""
     k = a.center.shape[-1]
     size_a, size_b = np.abs(a.center), np.abs(b.center)
     rounding = gamma(k) * inflate(size_a @ size_b, k + 1) + k * TINY
@@ -90,13 +91,21 @@ def mixed_values(
     return Balls(*(np.concatenate([getattr(each, part) for each in found], -1) for part in ("center", "radius")))
 
 
-def _mixed(head: Mapping[str, Any], x: Balls, allowed: Any, pairs: RotaryPairs | None) -> Balls:
+def scores_and_weights(
+    head: Mapping[str, Any], x: Balls, allowed: Any, pairs: RotaryPairs | None
+) -> tuple[Balls, Balls]:
+    """The scores ``(Q x_i + b_Q)^T (K x_j + b_K) / scale`` of all pairs, and the rows of weights."""
     q, k = (linear(x, head[name], head.get(f"{name.lower()}_bias")) for name in "QK")
     if pairs is not None:
         q, k = _turned(q, pairs), _turned(k, pairs)
-    scores = _times(q, Balls(np.swapaxes(k.center, -1, -2), np.swapaxes(k.radius, -1, -2)))
-    weights = _softmax(_divided(scores, float(head["scale"])), allowed)
-    return _times(weights, linear(x, head["V"], head.get("v_bias")))
+    scores = times(q, Balls(np.swapaxes(k.center, -1, -2), np.swapaxes(k.radius, -1, -2)))
+    divided = _divided(scores, float(head["scale"]))
+    return divided, _softmax(divided, allowed)
+
+
+def _mixed(head: Mapping[str, Any], x: Balls, allowed: Any, pairs: RotaryPairs | None) -> Balls:
+    _, weights = scores_and_weights(head, x, allowed, pairs)
+    return times(weights, linear(x, head["V"], head.get("v_bias")))
 
 
 def _divided(scores: Balls, scale: float) -> Balls:

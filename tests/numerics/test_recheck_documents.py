@@ -213,7 +213,7 @@ def test_large_spectra_are_rechecked_from_what_is_shown(condition: str, tmp_path
 BAD = {
     "classification alone": '{"schema": "eigentoken/classification/2"}',
     "older": '{"schema": "eigentoken/classification/1"}',
-    "check alone": '{"schema": "eigentoken/check/4"}',
+    "check alone": '{"schema": "eigentoken/check/5"}',
     "a number for a result": '{"schema": "eigentoken/refutation/2", "file": "x.py", "results": [3]}',
     "longer name": '{"schema": "eigentoken/verdict/3X"}',
     "twice": '{"schema": "eigentoken/verdict/3", "schema": "eigentoken/verdict/3"}',

@@ -34,6 +34,8 @@ __all__ = [
     "Match",
     "contains",
     "idealisations",
+    "mask_in_words",
+    "positions_in_words",
 ]
 
 #: Every mask, or every dependence of the scores on positions.
@@ -92,10 +94,14 @@ class Covers:
         """
         found = []
         if self.masks:
-            found.append("also with " + " or ".join("any mask" if each == ANY else _mask(each) for each in self.masks))
+            found.append(
+                "also with " + " or ".join("any mask" if each == ANY else mask_in_words(each) for each in self.masks)
+            )
         if self.positions:
             found.append(
-                " or ".join("any positions in the scores" if e == ANY else _positions(e) for e in self.positions)
+                " or ".join(
+                    "any positions in the scores" if e == ANY else positions_in_words(e) for e in self.positions
+                )
             )
         if self.heads is not None:
             asked = ", ".join(LATEX(each) for each in self.heads)
@@ -149,7 +155,7 @@ class LayerSystem:
 
     @property
     def mask_text(self) -> str:
-        return _mask(self.mask) + (f" of {self.window}" if self.window is not None else "")
+        return mask_in_words(self.mask) + (f" of {self.window}" if self.window is not None else "")
 
     def describe(self) -> str:
         """One line: what is matched with the systems of the statements."""
@@ -163,7 +169,9 @@ class LayerSystem:
         )
         scores = ", uniform weights" if self.uniform else ""
         beside = "".join(f", {each}" for each in (self.scores, self.weights, self.values, self.update) if each)
-        return f"{self.heads_text}{shared}, {self.mask_text}, {_positions(self.positions)}{added}{scores}{beside}"
+        return (
+            f"{self.heads_text}{shared}, {self.mask_text}, {positions_in_words(self.positions)}{added}{scores}{beside}"
+        )
 
     def as_dict(self) -> SystemDocument:
         return {
@@ -238,11 +246,15 @@ def contains(listed: System, covers: Covers, layer: LayerSystem) -> Match:
             needs = covers.heads
     masks = {listed.mask, *covers.masks}
     if not masks & {ANY, layer.mask}:
-        found.append(Difference("mask", " or ".join(map(_mask, sorted(masks))), layer.mask_text))
+        found.append(Difference("mask", " or ".join(map(mask_in_words, sorted(masks))), layer.mask_text))
     positions = {listed.positions, *covers.positions}
     if not positions & {ANY, layer.positions}:
         found.append(
-            Difference("positions", " or ".join(map(_positions, sorted(positions))), _positions(layer.positions))
+            Difference(
+                "positions",
+                " or ".join(map(positions_in_words, sorted(positions))),
+                positions_in_words(layer.positions),
+            )
         )
     if listed.attention == "uniform" and not layer.uniform:
         found.append(Difference("scores", "uniform weights 1/n", "weights that depend on scores"))
@@ -327,7 +339,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _mask(kind: str) -> str:
+def mask_in_words(kind: str) -> str:
     words = {
         "full": "full attention",
         "causal": "causal attention",
@@ -337,5 +349,5 @@ def _mask(kind: str) -> str:
     return words.get(kind, f"{kind} mask")
 
 
-def _positions(kind: str) -> str:
+def positions_in_words(kind: str) -> str:
     return "no positions in the scores" if kind == "none" else f"{kind} positions in the scores"

@@ -21,7 +21,14 @@ __all__ = ["ROUNDING", "compare", "made_again"]
 
 ROUNDING = 1e-6
 #: Parts that are not made again.
-UNCOVERED = (("version",), ("observed",), ("options", "sequences"), ("options", "tokens"), ("options", "seed"))
+UNCOVERED = (
+    ("version",),
+    ("observed",),
+    ("bounds",),
+    ("options", "sequences"),
+    ("options", "tokens"),
+    ("options", "seed"),
+)
 #: What a certificate is about; its facts are confirmed by the second arithmetic.
 ABOUT = ("schema", "kind", "condition", "verdict", "inputs")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -40,7 +47,7 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
-    report = assemble(model, records, document["observed"], ids, document["options"]).as_dict()
+    report = assemble(model, records, document["observed"], document["bounds"], ids, document["options"]).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 

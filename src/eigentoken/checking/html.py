@@ -18,6 +18,7 @@ from eigentoken.checking.summary import (
     regime_heading,
     systems_of,
 )
+from eigentoken.checking.token_bounds import bounds_html
 from eigentoken.documents.check_document import AsIfCounts, Statement
 from eigentoken.pages import asset, page
 
@@ -95,6 +96,7 @@ def report_html(report: Report) -> str:
             DEPTH,
             '<div id="curves"></div>',
             _left_out(report),
+            bounds_html(report),
             '<h2 id="statements">Statements</h2>',
             _statement_table(report),
             '<h2 id="about">Conventions and provenance</h2>',

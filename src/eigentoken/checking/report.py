@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         AsOneHead,
         AsOneHeadReading,
         CheckBody,
+        LayerBounds,
         LayerRecord,
         Observed,
         Obstacle,
@@ -151,6 +152,7 @@ def assemble(
     model: Model,
     records: Mapping[int, LayerRecord],
     observed: list[Observed],
+    bounds: list[LayerBounds],
     ids: Sequence[str],
     options: Options,
     arrays: Callable[[], dict[str, np.ndarray]] = dict,
@@ -181,6 +183,7 @@ def assemble(
         "idealisations": idealisations(layers, observed),
         "layers": layers,
         "observed": observed,
+        "bounds": bounds,
     }
     return Report(document, arrays)
 

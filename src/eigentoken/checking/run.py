@@ -23,7 +23,7 @@ from eigentoken.files.writing import append_line, opened, replacing, sealed, wri
 if TYPE_CHECKING:
     import numpy as np
 
-    from eigentoken.documents.check_document import LayerRecord, Observed
+    from eigentoken.documents.check_document import LayerBounds, LayerRecord, Observed
     from eigentoken.documents.check_document import Options as OptionsDocument
     from eigentoken.models import Model
 
@@ -86,13 +86,16 @@ def check(
         log.append(index, record, arrays_of_it if chosen.arrays else {})
         done()
     observed: list[Observed] = []
+    bounds: list[LayerBounds] = []
     if chosen.sequences:
         from eigentoken.checking.observe import observe
+        from eigentoken.checking.token_bounds import bounds_at_tokens
 
         principal = {index: record["principal"] for index, record in log.records.items()}
         observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal)
+        bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids)
     options: OptionsDocument = {"fold": fold, "sequences": sequences, "tokens": tokens, "seed": seed}
-    return assemble(loaded, log.records, observed, ids, options, log.arrays)
+    return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays)
 
 
 #: Bytes that the parallel processes of a check may take together.

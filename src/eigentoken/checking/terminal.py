@@ -15,6 +15,7 @@ from eigentoken.checking.summary import (
     regime_heading,
     systems_of,
 )
+from eigentoken.checking.token_bounds import COLUMNS, SAYS, not_about, summaries
 from eigentoken.output import say, table
 
 if TYPE_CHECKING:
@@ -55,6 +56,17 @@ def show(report: Report) -> None:
     say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
     _statements(report, plain_text)
     _observed(report)
+    _bounds(report)
+
+
+def _bounds(report: Report) -> None:
+    """The certified bounds at the observed tokens, beside what was measured there."""
+    listed = report.document["bounds"]
+    rows = summaries(listed)
+    if rows:
+        table(SAYS, COLUMNS, [each.cells() for each in rows], wrap=COLUMNS[:1])
+    for each in not_about(listed):
+        say(f"  {each}")
 
 
 def _statements(report: Report, plain_text: Callable[[str], str]) -> None:

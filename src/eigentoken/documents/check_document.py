@@ -1,4 +1,4 @@
-"""``eigentoken/check/4``: check --json, check -o."""
+"""``eigentoken/check/5``: check --json, check -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -326,6 +326,38 @@ class Observed(TypedDict):
     subspace_dimension: Natural
 
 
+class TokenBound(TypedDict):
+    """A certified bound at the tokens of one sequence, what was measured there, and what is true of every head (``trivial``).
+
+    ``head``: ``None`` for the layer; ``bound``: ``None`` where it is not finite; ``ratio``: bound / measured.
+    """
+
+    statement: str
+    head: Natural | None
+    bound: NonNegative | None
+    measured: NonNegative
+    ratio: NonNegative | None
+    trivial: NonNegative | None
+    vacuous: bool
+
+
+class NotBounded(TypedDict):
+    """A statement that is not about the heads of a layer, with the parts that differ."""
+
+    statement: str
+    differs: list[Difference]
+
+
+class LayerBounds(TypedDict):
+    """The bounds of one layer at the first sequence; ``sha256``: of the tokens that enter the layer and its attention."""
+
+    layer: Natural
+    tokens: Natural
+    sha256: str
+    bounds: list[TokenBound]
+    not_about: list[NotBounded]
+
+
 class IdealisationRow(TypedDict):
     name: IdealisationName
     says: str
@@ -341,7 +373,7 @@ class Options(TypedDict):
 
 
 class CheckHead(TypedDict):
-    schema: Literal["eigentoken/check/4"]
+    schema: Literal["eigentoken/check/5"]
 
 
 class CheckBody(TypedDict):
@@ -352,12 +384,13 @@ class CheckBody(TypedDict):
     statements: list[Statement]
     layers: list[Layer]
     observed: list[Observed]
+    bounds: list[LayerBounds]
     idealisations: list[IdealisationRow]
     version: str
     conventions: str
     options: Options
 
 
-@document("eigentoken/check/4", "check --json, check -o")
+@document("eigentoken/check/5", "check --json, check -o")
 class CheckDocument(CheckHead, CheckBody):
     pass

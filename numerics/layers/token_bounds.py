@@ -1,0 +1,199 @@
+"""Bounds of the sheet BD-* at given tokens of one layer, certified, and beside each what was measured there.
+
+Weights and tokens are exact floats; a bound is a float that is at least the true one (balls, :mod:`.certified_attention`), made
+larger by :data:`ROOM` so that another arithmetic can confirm it; what is measured is computed in doubles and is no bound.  A
+bound is *vacuous* where it says no more than what is true of every head (``trivial``).
+
+==========  ===================================================================================  ===============================
+``BD-D2``   ``|Pi update|_F / |Pi X|_F``: the diversity that attention adds, (a)                 1: the skip may be undone
+``BD-D3``   the same for any weights that sum to 1: ``sum_h sqrt(n) max_j |U_h (x_j - xbar)|``   1
+``BD-N1``   the length of what the attention norm puts out
+``BD-R1``   ``D(f) / D(U X)`` of a head without a mask: ``tanh(omega/4)``                        1: the hull of the values
+``BD-M1``   ``D(f) / D(U X)`` of a causal head: ``1 - min_j a_j1``                               1
+``BD-J2``   the norm of the Jacobian of a head                                                   no constant, BD-K1
+==========  ===================================================================================  ===============================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eigentoken.documents.check_document import TokenBound
+from eigentoken.numerics.certified.norms import float_norm
+from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
+from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
+from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norm
+from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["ROOM", "Bound", "LayerAtTokens", "NormAtTokens", "bounds_of_layer"]
+
+#: A bound is enlarged by this part of itself.
+ROOM = 2.0**-20
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound of one statement, for a layer or a head of it; ``trivial`` is what every head satisfies, if anything."""
+
+    statement: str
+    head: int | None
+    bound: float
+    measured: float
+    trivial: float | None = None
+
+    @property
+    def vacuous(self) -> bool:
+        return not math.isfinite(self.bound) or (self.trivial is not None and self.bound >= self.trivial)
+
+    def as_dict(self) -> TokenBound:
+        known = math.isfinite(self.bound)
+        return {
+            "statement": self.statement,
+            "head": self.head,
+            "bound": self.bound if known else None,
+            "measured": self.measured,
+            "ratio": self.bound / self.measured if known and self.measured > 0 else None,
+            "trivial": self.trivial,
+            "vacuous": self.vacuous,
+        }
+
+
+def _with_room(value: float) -> float:
+    return float(inflate(value * (1 + ROOM), 4))
+
+
+@dataclass(frozen=True)
+class NormAtTokens:
+    """A norm with gain and bias, and what it put out at the tokens."""
+
+    gain: Array
+    bias: Array | None
+    centred: bool
+    output: Array
+
+    def bound(self) -> Bound:
+        """BD-N1: ``sqrt(d) |diag(g) Pi| + |b|`` (``sqrt(d) max|g| + |b|`` without centring)."""
+        gain = np.asarray(self.gain, dtype=np.float64)
+        d = len(gain)
+        size = float(np.abs(gain).max())
+        if self.centred:
+            inner = np.diag(gain) - np.repeat(gain[:, None], d, axis=1) / d
+            size = min(size, inflate(float_norm(inner)[1] + 4 * UNIT * d * size, 4))
+        shift = 0.0 if self.bias is None else frobenius_above(np.asarray(self.bias, dtype=np.float64)[None])
+        most = inflate(inflate(math.sqrt(d), 1) * size + shift, 4)
+        lengths = np.linalg.norm(np.asarray(self.output, dtype=np.float64), axis=-1)
+        return Bound("BD-N1", None, _with_room(most), float(lengths.max()))
+
+
+@dataclass(frozen=True)
+class LayerAtTokens:
+    """One layer at tokens ``state`` (n, d), which attention reads as ``seen`` and changes by ``update``.
+
+    ``heads``: ``Q, K, V, O, scale`` and the biases of each; ``allowed`` (n, n): which keys a query sees; ``norm``: ``None``
+    where the layer has none.
+    """
+
+    heads: Sequence[Mapping[str, ArrayLike | None]]
+    state: Array
+    seen: Array
+    update: Array
+    allowed: Array
+    pairs: RotaryPairs | None = None
+    norm: NormAtTokens | None = None
+
+
+def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
+    """The bounds of the statements ``asked``, as they come in the table above (what they suppose is not looked at)."""
+    x, mask = exact(layer.seen), np.asarray(layer.allowed, dtype=bool)
+    found = [layer.norm.bound()] if layer.norm is not None and "BD-N1" in asked else []
+    at_weights = {"BD-D2", "BD-R1", "BD-M1", "BD-J2"} & set(asked)
+    with np.errstate(all="ignore"):
+        rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
+        found += _diversity(layer, x, rows, asked)
+        for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
+            found += _of_head(index, head, x, scores, weights, asked)
+    return found
+
+
+def centred(x: Balls) -> Balls:
+    """The rows minus their mean."""
+    n = len(x.center)
+    mean = x.center.mean(axis=0, keepdims=True)
+    off = gamma(n + 1) * np.abs(x.center).mean(axis=0, keepdims=True) + x.radius.mean(axis=0, keepdims=True)
+    return x.minus(Balls(np.broadcast_to(mean, x.center.shape), np.broadcast_to(inflate(off, n + 6), x.center.shape)))
+
+
+def _size_above(x: Balls) -> float:
+    """An upper bound on the Frobenius norm."""
+    return float(frobenius_above(x.lengths()[1][None]))
+
+
+def _diversity(
+    layer: LayerAtTokens, x: Balls, rows: Sequence[tuple[Balls, Balls]], asked: Sequence[str]
+) -> list[Bound]:
+    """BD-D2 (a) and BD-D3, relative to the diversity before."""
+    state, update = (np.asarray(each, dtype=np.float64) for each in (layer.state, layer.update))
+    before = centred(exact(state)).lengths()[0]
+    least = math.sqrt(float((before**2).sum())) * (1 - (2 * len(before) + 8) * UNIT)
+    sizes = [float(np.linalg.norm(each - each.mean(0))) for each in (state, update)]
+    measured, found = sizes[1] / sizes[0] if sizes[0] else 0.0, []
+    values = [linear(x, head["V"]) for head in layer.heads]
+    outputs = [np.asarray(head["O"], dtype=np.float64) for head in layer.heads]
+    if "BD-D2" in asked:
+        mixed = [centred(times(weights, value)) for (_, weights), value in zip(rows, values, strict=True)]
+        together = Balls(*(np.concatenate([getattr(e, part) for e in mixed], -1) for part in ("center", "radius")))
+        size = float_norm(np.concatenate(outputs, axis=1))[1] * _size_above(together)
+        found.append(Bound("BD-D2", None, _relative(size, least), measured, 1.0))
+    if "BD-D3" in asked:
+        reach = [
+            float(linear(centred(value), out).lengths()[1].max()) for value, out in zip(values, outputs, strict=True)
+        ]
+        total = inflate(math.fsum(reach) * math.sqrt(len(state)), 4)
+        found.append(Bound("BD-D3", None, _relative(total, least), measured, 1.0))
+    return found
+
+
+def _relative(size: float, least: float) -> float:
+    return _with_room(inflate(size / least, 6)) if least > 0 else math.inf
+
+
+def _of_head(
+    index: int, head: Mapping[str, Any], x: Balls, scores: Balls, weights: Balls, asked: Sequence[str]
+) -> list[Bound]:
+    """BD-R1, BD-M1 and BD-J2."""
+    a, found = weights.center, []
+    if {"BD-R1", "BD-M1"} & set(asked):
+        values = x.center @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
+        before, after = _diameter(values), _diameter(a @ values)
+        measured = after / before if before > 0 else 0.0
+    if "BD-R1" in asked:
+        quarter = inflate(min(largest_oscillation(scores) / 4, 400.0), 2)
+        factor = min(1.0, _with_room(inflate(math.tanh(quarter), 16)))
+        found.append(Bound("BD-R1", index, factor, measured, 1.0))
+    if "BD-M1" in asked:
+        least = float(np.max([0.0, np.min(a[:, 0] - weights.radius[:, 0])]))
+        factor = min(1.0, _with_room(inflate(1 - least * (1 - 4 * UNIT), 2)))
+        found.append(Bound("BD-M1", index, factor, measured, 1.0))
+    if "BD-J2" in asked:
+        bound = _with_room(jacobian_bound(head, x, weights))
+        found.append(Bound("BD-J2", index, bound, jacobian_norm(head, x.center, a)))
+    return found
+
+
+def _diameter(rows: Array) -> float:
+    return float(np.sqrt(((rows[:, None] - rows[None]) ** 2).sum(-1)).max())
+
+
+def largest_oscillation(scores: Balls) -> float:
+    """At least ``max_ij osc_l (s_il - s_jl)``."""
+    gaps = scores.center[:, None] - scores.center[None]
+    off = scores.radius[:, None] + scores.radius[None] + 2 * UNIT * np.abs(gaps)
+    return float(inflate((gaps + inflate(off, 4)).max(-1) - (gaps - inflate(off, 4)).min(-1), 4).max())

@@ -1,0 +1,200 @@
+"""Certified bounds at the tokens of one sequence, layer by layer: made for the document, and as a reader sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from eigentoken.checking.report import Report
+    from eigentoken.documents.check_document import LayerBounds, NotBounded, TokenBound
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.token_bounds import LayerAtTokens
+
+__all__ = ["COLUMNS", "QUANTITIES", "SAYS", "BoundSummary", "bounds_at_tokens", "bounds_html", "not_about", "summaries"]
+
+#: What is bounded, in the words of the sheet.
+QUANTITIES = {
+    "BD-D2": "diversity of the attention's update over that of the tokens",
+    "BD-D3": "the same for any attention weights: diversity of the update over that of the tokens",
+    "BD-R1": "diameter of what a head puts out over that of its values",
+    "BD-M1": "diameter of what a causal head puts out over that of its values",
+    "BD-J2": "norm of a head's Jacobian",
+    "BD-N1": "length of what the attention norm puts out",
+}
+PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
+
+
+def layers_at_tokens(model: Model, tokens: int, seed: int) -> Iterator[tuple[Layer, LayerAtTokens]]:
+    """Each layer at the first sequence of the observation, run in floats; ends where the tokens overflow."""
+    from numpy import errstate, isfinite
+
+    from eigentoken.checking.observe import starting_tokens, whole_layers
+    from eigentoken.models.forward import first_states, run_layer
+
+    if not whole_layers(model):
+        return
+    with errstate(all="ignore"):
+        x = first_states(model, starting_tokens(model, 1, tokens, seed))
+        for layer in model.layers():
+            state = run_layer(layer, x)
+            if not isfinite(state.output).all():
+                return
+            yield layer, _at_tokens(layer, state)
+            x = state.output
+
+
+def _at_tokens(layer: Layer, state: Any) -> LayerAtTokens:
+    from eigentoken.checking.layers import rotary_pairs
+    from eigentoken.numerics.layers.token_bounds import LayerAtTokens, NormAtTokens
+
+    norm, x, pre = layer.attention_norm, state.input[0], layer.placement == "pre"
+    seen = norm.apply(x) if pre else x
+    put_out = seen if pre else state.after_attention[0]
+    return LayerAtTokens(
+        heads=[{name: getattr(head, name) for name in PARTS} for head in layer.heads],
+        state=x,
+        seen=seen,
+        update=state.attention_output[0],
+        allowed=layer.mask.allowed(len(x)),
+        pairs=rotary_pairs(layer),
+        norm=None if norm.kind == "none" else NormAtTokens(norm.gain, norm.bias, norm.kind == "layernorm", put_out),
+    )
+
+
+def bounds_at_tokens(model: Model, tokens: int, seed: int, statements: Sequence[str]) -> list[LayerBounds]:
+    """The bounds of those of ``statements`` that speak of a layer or its heads, and why the others do not."""
+    from numpy import stack
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.numerics.layers.bound_scope import BOUNDED, differences
+    from eigentoken.numerics.layers.token_bounds import bounds_of_layer
+    from eigentoken.theory.language.verdicts import array_digest
+
+    found: list[LayerBounds] = []
+    for layer, given in layers_at_tokens(model, tokens, seed):
+        surroundings = weights_of(layer).surroundings
+        apart = {name: differences(name, surroundings) for name in BOUNDED if name in statements}
+        about = [name for name, differs in apart.items() if not differs]
+        refused: list[NotBounded] = [
+            {"statement": name, "differs": [each.as_dict() for each in differs]}
+            for name, differs in apart.items()
+            if differs
+        ]
+        found.append(
+            {
+                "layer": layer.index,
+                "tokens": len(given.state),
+                "sha256": array_digest(stack([given.state, given.seen])),
+                "bounds": [each.as_dict() for each in bounds_of_layer(given, about)],
+                "not_about": refused,
+            }
+        )
+    return found
+
+
+class BoundSummary(NamedTuple):
+    """One statement over all layers (or heads): how many bounds say something, and the middle one of each number."""
+
+    statement: str
+    quantity: str
+    places: int
+    telling: int
+    bound: float | None
+    measured: float
+    ratio: float | None
+
+    def cells(self) -> tuple[str, ...]:
+        """As text, for a table."""
+        numbers = [_shown(each) for each in (self.bound, self.measured, self.ratio)]
+        said = f"{self.telling} of {self.places}" if self.telling else f"vacuous in all {self.places}"
+        return (f"{self.quantity} ({self.statement})", said, *numbers)
+
+
+#: The heads of the columns of :meth:`BoundSummary.cells`.
+COLUMNS = ("what is bounded", "says something in", "bound", "measured", "ratio")
+SAYS = (
+    "bounds at the tokens of one sequence: certified; beside them what was measured in floating point, which is no bound "
+    "(medians over layers or heads)"
+)
+
+
+def _title(name: str) -> str:
+    from eigentoken.theory.statements.registry import statements
+
+    return str(statements().get(name).title)
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2] if ordered else None
+
+
+def summaries(listed: Sequence[LayerBounds]) -> list[BoundSummary]:
+    """A row a statement, in the order of :data:`QUANTITIES`."""
+    found: dict[str, list[TokenBound]] = {}
+    for layer in listed:
+        for each in layer["bounds"]:
+            found.setdefault(each["statement"], []).append(each)
+    return [
+        BoundSummary(
+            name,
+            quantity,
+            len(found[name]),
+            sum(not each["vacuous"] for each in found[name]),
+            _middle([each["bound"] for each in found[name] if each["bound"] is not None]),
+            _middle([each["measured"] for each in found[name]]) or 0.0,
+            _middle([each["ratio"] for each in found[name] if each["ratio"] is not None]),
+        )
+        for name, quantity in QUANTITIES.items()
+        if name in found
+    ]
+
+
+def not_about(listed: Sequence[LayerBounds]) -> list[str]:
+    """One sentence a statement and reason: which bound is not about these heads, in which part, in how many layers."""
+    counted: dict[tuple[str, str], int] = {}
+    for layer in listed:
+        for each in layer["not_about"]:
+            why = "; ".join(f"it supposes {part['statement']}, here {part['layer']}" for part in each["differs"])
+            counted[each["statement"], why] = counted.get((each["statement"], why), 0) + 1
+    return [
+        f"{_title(name)} ({name}): not about these heads: {why}"
+        + ("" if count == len(listed) else f" ({count} of {len(listed)} layers)")
+        for (name, why), count in counted.items()
+    ]
+
+
+def bounds_html(report: Report) -> str:
+    """The summary, and each bound of each layer and head behind a fold."""
+    listed = report.document["bounds"]
+    rows, apart = summaries(listed), not_about(listed)
+    if not rows and not apart:
+        return ""
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in ("statement", *COLUMNS))
+    body = "".join(
+        f"<tr><td>{escape(_title(each.statement))}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in each.cells())}</tr>"
+        for each in rows
+    )
+    every = "".join(
+        f"<tr><td>{layer['layer']}</td><td>{'all' if each['head'] is None else each['head']}</td><td>{each['statement']}</td>"
+        f"<td>{_shown(each['bound'])}</td><td>{_shown(each['measured'])}</td><td>{_shown(each['ratio'])}</td>"
+        f"<td>{'vacuous' if each['vacuous'] else ''}</td></tr>"
+        for layer in listed
+        for each in layer["bounds"]
+    )
+    names = ("layer", "head", "statement", "bound", "measured", "ratio", "says nothing")
+    columns = "".join(f'<th scope="col">{name}</th>' for name in names)
+    refused = "".join(f"<li>{escape(each)}.</li>" for each in apart)
+    return (
+        f'<section><h3 id="bounds">Bounds at given tokens</h3><p>{SAYS[0].upper()}{SAYS[1:]}.</p>'
+        f'<div class="display"><table><tr>{head}</tr>{body}</table></div>{f"<ul>{refused}</ul>" if refused else ""}'
+        f'<details><summary>Every layer and head</summary><div class="display"><table><tr>{columns}</tr>'
+        f"{every}</table></div></details></section>"
+    )
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

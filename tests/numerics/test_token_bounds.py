@@ -1,0 +1,149 @@
+"""Bounds at given tokens: each is at least the true value (exact or by a dense Jacobian), and one that is too small is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eigentoken.numerics.layers.bound_scope import BOUNDED, differences
+from eigentoken.numerics.layers.certified_attention import Balls, exact, scores_and_weights
+from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norm, norm_above, norms_above
+from eigentoken.numerics.layers.token_bounds import (
+    ROOM,
+    Bound,
+    LayerAtTokens,
+    NormAtTokens,
+    bounds_of_layer,
+    largest_oscillation,
+)
+from eigentoken.numerics.layers.weights import Surroundings
+from eigentoken.proofs.bounds.heads import HeadAtTokens, centred, diameter, norm
+
+
+def drawn(seed: int, n: int = 6, d: int = 8, width: int = 4, count: int = 2) -> tuple[list[dict[str, Any]], Any]:
+    source = np.random.default_rng(seed)
+    heads = [
+        {
+            **{name: source.normal(size=(width, d)) * 0.5 for name in "QKV"},
+            "O": source.normal(size=(d, width)),
+            "scale": 2.0,
+            "q_bias": source.normal(size=width),
+            "k_bias": source.normal(size=width),
+            "v_bias": None,
+        }
+        for _ in range(count)
+    ]
+    return heads, source.normal(size=(n, d))
+
+
+def dense(head: dict[str, Any], x: Any, mask: Any) -> HeadAtTokens:
+    """The same head with d x d matrices, in doubles."""
+    P, U = head["Q"].T @ head["K"] / head["scale"], head["O"] @ head["V"]
+    return HeadAtTokens(x, P, U, head["q_bias"] @ head["K"] / head["scale"], mask)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_jacobian_bound_lies_between_the_norm_and_the_bound_of_the_sheet(seed: int, causal: bool) -> None:
+    heads, x = drawn(seed)
+    mask = np.tril(np.ones((6, 6), dtype=bool)) if causal else np.ones((6, 6), dtype=bool)
+    for head in heads:
+        _, weights = scores_and_weights(head, exact(x), mask, None)
+        whole = dense(head, x, mask)
+        assert np.allclose(whole.weights, weights.center, atol=1e-12)
+        size, bound = norm(whole.jacobian()), jacobian_bound(head, exact(x), weights)
+        assert size <= bound
+        measured = jacobian_norm(head, x, weights.center)
+        assert measured <= size * (1 + 1e-12) and measured >= 0.97 * size
+        assert whole.row_operator_bounds()[0] * (1 - 1e-12) <= bound <= whole.row_operator_bounds()[1] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_a_layer_hold_for_what_the_layer_does(seed: int) -> None:
+    heads, x = drawn(seed)
+    for causal in (False, True):
+        mask = np.tril(np.ones((6, 6), dtype=bool)) if causal else np.ones((6, 6), dtype=bool)
+        outputs = [dense(head, x, mask) for head in heads]
+        update = sum(each.output for each in outputs)
+        asked = ("BD-D2", "BD-D3", "BD-J2", "BD-M1" if causal else "BD-R1")
+        found = bounds_of_layer(LayerAtTokens(heads, x, x, update, mask), asked)
+        assert {each.statement for each in found} == set(asked)
+        for each in found:
+            assert each.bound >= each.measured * (1 + ROOM / 2), each
+        rows = [each for each in found if each.statement in {"BD-M1", "BD-R1"}]
+        assert [each.head for each in rows] == [0, 1]
+        for each, whole in zip(rows, outputs, strict=True):
+            assert each.measured == pytest.approx(diameter(whole.output) / diameter(x @ whole.U.T))
+
+
+def test_any_weights_stay_below_the_bound_for_any_weights() -> None:
+    """BD-D3 is computed without the scores: rows that all look at one token, or at the two farthest, stay below it."""
+    heads, x = drawn(1)
+    mask = np.ones((6, 6), dtype=bool)
+    (bound,) = bounds_of_layer(LayerAtTokens(heads, x, x, np.zeros_like(x), mask), ("BD-D3",))
+    source, largest = np.random.default_rng(5), 0.0
+    for _ in range(200):
+        update = sum(x[source.integers(0, 6, size=6)] @ (head["O"] @ head["V"]).T for head in heads)
+        largest = max(largest, float(np.linalg.norm(centred(update)) / np.linalg.norm(centred(x))))
+    assert bound.measured == 0.0 and 0.4 * bound.bound < largest < bound.bound
+
+
+def test_a_layer_that_is_no_bilinear_softmax_is_refused_by_the_part() -> None:
+    """Norms of queries and keys, caps, sinks, terms of offsets, rotary positions: named, and no bound is given."""
+
+    def parts(name: str, **other: str) -> list[str]:
+        return [each.part for each in differences(name, Surroundings(**other))]
+
+    plain = {name: parts(name) for name in BOUNDED}
+    assert plain == {name: ["mask"] if name == "BD-M1" else [] for name in BOUNDED}
+    assert not parts("BD-M1", mask="causal") and not parts("BD-M1", mask="causal", positions="rotary")
+    assert parts("BD-R1", mask="causal", positions="rotary") == ["mask", "positions"]
+    assert parts("BD-J2", positions="rotary") == ["positions"] and not parts("BD-J2", mask="causal")
+    for name in ("BD-D2", "BD-J2", "BD-R1"):
+        assert parts(name, scores="norms of queries and keys") == ["scores"]
+        assert parts(name, positions="ALiBi") == ["positions"]
+    assert parts("BD-M1", mask="causal", scores="scores capped at 50") == ["scores"]
+    assert not parts("BD-D3", scores="scores capped at 50", positions="relative", mask="causal")
+    for name in ("BD-D2", "BD-D3", "BD-J2", "BD-R1"):
+        assert "attention" in parts(name, weights="softmax with a sink, weights that sum to less than 1")
+        assert "values" in parts(name, values="a norm inside the values")
+    assert parts("BD-D3", update="a norm of the update") == ["normalisation"]
+    assert not parts("BD-J2", update="a norm of the update")
+    assert parts("BD-N1", norm="none") == ["normalisation"]
+    assert not parts("BD-N1", weights="softmax with a sink", values="a norm inside the values")
+
+
+def test_norms_of_balls_contain_every_matrix_in_them() -> None:
+    source = np.random.default_rng(3)
+    center, radius = source.normal(size=(20, 5, 3)), np.abs(source.normal(size=(20, 5, 3))) * 1e-3
+    bounds = norms_above(Balls(center, radius))
+    for _ in range(20):
+        inside = center + radius * source.choice([-1.0, 1.0], size=center.shape)
+        assert (np.linalg.norm(inside, 2, axis=(1, 2)) <= bounds).all()
+    assert norm_above(exact(np.diag([3.0, 4.0]))) == pytest.approx(4.0, rel=1e-12)
+    assert norm_above(exact(np.diag([3.0, 4.0]))) >= 4.0
+    assert np.isinf(norms_above(exact(np.full((2, 2, 2), np.nan)))).all()
+
+
+def test_the_oscillation_of_wide_scores_is_not_below_that_of_their_middles() -> None:
+    scores = Balls(np.array([[0.0, 1.0], [2.0, -1.0]]), np.full((2, 2), 0.25))
+    assert largest_oscillation(scores) >= 4.0 + 4 * 0.25
+
+
+def test_the_radius_after_a_norm_is_that_of_the_sheet() -> None:
+    """TV-N1: LayerNorm with g = (3, 4) has R = 5; without centring 4 sqrt(2)."""
+    out = np.zeros((1, 2))
+    assert NormAtTokens(np.array([3.0, 4.0]), None, True, out).bound().bound == pytest.approx(5.0, rel=2 * ROOM)
+    assert NormAtTokens(np.array([3.0, 4.0]), None, True, out).bound().bound >= 5.0
+    assert NormAtTokens(np.array([3.0, 4.0]), None, False, out).bound().bound == pytest.approx(4 * 2**0.5, rel=2 * ROOM)
+    assert NormAtTokens(np.array([3.0, 4.0]), np.array([1.0, 0.0]), False, out).bound().bound >= 4 * 2**0.5 + 1
+
+
+def test_a_bound_says_when_it_says_nothing() -> None:
+    assert Bound("BD-D2", None, 1.0, 0.3, 1.0).vacuous
+    assert not Bound("BD-D2", None, 0.99, 0.3, 1.0).vacuous
+    lost = Bound("BD-J2", 0, float("inf"), 2.0)
+    assert lost.vacuous and lost.as_dict()["bound"] is None and lost.as_dict()["ratio"] is None
+    assert Bound("BD-J2", 0, 4.0, 2.0).as_dict()["ratio"] == 2.0
