@@ -143,7 +143,8 @@ def check(
             say(f"wrote {path}")
     unmet = [name for each in require or [] if not report.satisfies(name := statements().get(each).id)]
     for name in unmet:
-        print(f"eigentoken: required {report.obstacles(name)}", file=sys.stderr)
+        first, *why = report.obstacles(name)
+        print("\n  ".join([f"eigentoken: required {first}", *why]), file=sys.stderr)
     if unmet:
         raise typer.Exit(1)
 
