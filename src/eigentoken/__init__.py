@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from eigentoken.checking.report import Report
     from eigentoken.checking.run import check
     from eigentoken.checking.steer import SteerReport, steer
+    from eigentoken.comparing.compare import Comparison, compare
     from eigentoken.models.convention.head_and_layer import Head, Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
@@ -51,6 +52,7 @@ _HOMES = {
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
+    "Comparison": "comparing.compare",
     "Conjecture": "numerics.lab.conjectures",
     "Equilibria": "theory.classification.equilibria",
     "Head": "models.convention.head_and_layer",
@@ -76,6 +78,7 @@ _HOMES = {
     "certify": "api.certifying",
     "check": "checking.run",
     "classify": "api.points",
+    "compare": "comparing.compare",
     "conditions": "numerics.certified.certify",
     "derive": "api.derivations",
     "equilibria": "theory.classification.equilibria",
@@ -100,6 +103,7 @@ __all__ = [
     "Certificate",
     "CheckedDerivation",
     "Classification",
+    "Comparison",
     "Conjecture",
     "Equilibria",
     "Head",
@@ -126,6 +130,7 @@ __all__ = [
     "certify",
     "check",
     "classify",
+    "compare",
     "conditions",
     "derive",
     "equilibria",

@@ -41,8 +41,8 @@ class HeadRows(list[HeadOfLayer]):
 
 def expanded(entries: Iterable[Layer]) -> LayerRows:
     """Every layer that a token passes, from the entries of a document, which holds shared weights once."""
-    every = [{**entry, "layer": number} for entry in entries for number in entry["used_by"]]
-    return LayerRows(sorted(every, key=lambda layer: layer["layer"]))  # type: ignore[arg-type]
+    every: list[Layer] = [{**entry, "layer": number} for entry in entries for number in entry["used_by"]]
+    return LayerRows(sorted(every, key=lambda layer: layer["layer"]))
 
 
 def _ends(found: Mapping[str, Interval]) -> dict[str, float | None]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report, rotary_shares, size_text
+from eigentoken.checking.sentences import called, sentence
 from eigentoken.checking.summary import (
     Groups,
     groups,
@@ -16,7 +17,6 @@ from eigentoken.checking.summary import (
     systems_of,
 )
 from eigentoken.checking.token_bounds import COLUMNS, SAYS, not_about, summaries
-from eigentoken.checking.sentences import called, sentence
 from eigentoken.output import say, say_hanging, table
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Models on the command line: ``models``, ``check``, ``steer``."""
+"""Models on the command line: ``models``, ``check``, ``compare``, ``steer``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 def add_to(app: typer.Typer) -> None:
     app.command("models")(list_models)
     app.command("check")(check)
+    app.command("compare")(compare)
     app.command("steer")(steer)
 
 
@@ -70,6 +71,9 @@ def check(
     revision: Annotated[
         str | None, typer.Option(help="Branch, tag or commit of a hub id (also MODEL@REVISION).")
     ] = None,
+    revisions: Annotated[
+        str | None, typer.Option(help="Several, with commas between: compared over training, as `compare` does.")
+    ] = None,
     part: Annotated[
         str | None,
         typer.Option(help="Stack of a model with several: encoder, decoder, text, vision (also MODEL#PART)."),
@@ -108,6 +112,12 @@ def check(
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
+    if revisions is not None:
+        others = {"revision": revision, "require": require, "latex": latex, "sarif": sarif, "intoto": intoto}
+        _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh})
+        each = [named(model, name.strip(), part) for name in revisions.split(",")]
+        compare(each, statement, fold, jobs, work, html, output, json)
+        return
     model = named(model, revision, part)
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
@@ -147,6 +157,52 @@ def check(
         print("\n  ".join([f"eigentoken: required {first}", *why]), file=sys.stderr)
     if unmet:
         raise typer.Exit(1)
+
+
+def _one_report_only(given: dict[str, object]) -> None:
+    """Refuse what is of one report, beside several revisions."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"--{name} is of one report: leave it out beside --revisions, or check one revision")
+
+
+def compare(
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL MODEL...", help="Two or more, in order: paths, hub ids, sample:NAME.", min=2),
+    ],
+    statement: Annotated[
+        list[str] | None,
+        typer.Option("--statement", help="Only these ids (repeat).", autocompletion=names.statement_ids),
+    ] = None,
+    fold: Annotated[bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first.")] = False,
+    jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
+    work: Annotated[Path | None, typer.Option(help="Folder of the results so far.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with lines over the models.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON document to a file.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Models of one shape beside each other.
+
+    The saved steps of a training, or two versions: what changed in which layer and head, and which of it is certified.
+
+    Example: eigentoken compare runs/step0 runs/step1000 --html compare.html
+    """
+    from eigentoken.comparing.compare import compare as run
+    from eigentoken.comparing.page import show_comparison
+
+    for path, ending in ((html, ".html"), (output, ".json")):
+        if path is not None and path.suffix.lower() != ending:
+            raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
+    with progress(f"comparing {len(models)} models", len(models)) as advance:
+        found = run(models, statements=statement or (), fold=fold, jobs=jobs, work=work, done=lambda: advance())
+    written = [found.save(path) for path in (html, output) if path is not None]
+    if json:
+        show_json({"schema": "eigentoken/compare/1", **found.as_dict()})
+        return
+    show_comparison(found)
+    for path in written:
+        say(f"wrote {path}")
 
 
 def steer(

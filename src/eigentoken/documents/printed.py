@@ -3,6 +3,7 @@
 from eigentoken.documents.atlas_document import AtlasDocument
 from eigentoken.documents.check_document import CheckDocument
 from eigentoken.documents.classification_document import ClassificationDocument
+from eigentoken.documents.compare_document import CompareDocument
 from eigentoken.documents.conditions_document import ConditionsDocument
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.derive_document import DeriveDocument
@@ -27,6 +28,7 @@ CommandDocument = (
     AtlasDocument
     | CheckDocument
     | ClassificationDocument
+    | CompareDocument
     | ConditionsDocument
     | CoqDocument
     | DeriveDocument
