@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Head, Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
+    from eigentoken.nulls.against_chance import AgainstChance, against_chance
     from eigentoken.numerics.certified.certify import conditions
     from eigentoken.numerics.dynamics.simulate import Simulation, simulate
     from eigentoken.numerics.lab.conjectures import Conjecture
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
 _HOMES = {
+    "AgainstChance": "nulls.against_chance",
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
@@ -75,6 +77,7 @@ _HOMES = {
     "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
+    "against_chance": "nulls.against_chance",
     "certify": "api.certifying",
     "check": "checking.run",
     "classify": "api.points",
@@ -100,6 +103,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgainstChance",
     "Certificate",
     "CheckedDerivation",
     "Classification",
@@ -127,6 +131,7 @@ __all__ = [
     "Verdict",
     "Verified",
     "__version__",
+    "against_chance",
     "certify",
     "check",
     "classify",

@@ -77,7 +77,9 @@ def test_the_order_of_the_models_is_the_direction(steps: list[Path], tmp_path: P
 def test_intervals_part_or_they_do_not() -> None:
     assert parted([0.0, 1.0], [2.0, 3.0]) == "rises"
     assert parted([2.0, 3.0], [0.0, 1.0]) == "falls"
-    assert parted([0.0, 1.0], [1.0, 3.0]) == parted([0.0, "inf"], [2.0, 3.0]) == parted([0.0, 1.0], None) == "not parted"
+    assert (
+        parted([0.0, 1.0], [1.0, 3.0]) == parted([0.0, "inf"], [2.0, 3.0]) == parted([0.0, 1.0], None) == "not parted"
+    )
     assert directions([[0.0, 1.0], [2.0, 3.0], [2.5, 4.0]]) == ["rises", "not parted"]
 
 
@@ -88,7 +90,9 @@ def test_document_page_table_and_figure(found: et.Comparison, tmp_path: Path) ->
     del document["layers"][0]["numbers"][0]["overall"]
     assert broken_rule(document, schema("compare")) is not None
     page = comparison_html(found)
-    assert page.count("<svg") == 1 and "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "")
+    assert page.count("<svg") == 1 and "http://" not in page.replace("http://www.w3.org", "").replace(
+        "http://purl.org", ""
+    )
     table = found.to_frame()
     assert set(table["model"]) == {"step0", "step10", "step20"}
     assert (table["low"] <= table["high"]).where(table["low"].notna(), True).all()
@@ -114,7 +118,9 @@ def test_the_command_and_its_refusals(steps: list[Path], tmp_path: Path) -> None
     ran = here(*base, "--html", tmp_path / "c.html", "-o", tmp_path / "c.json")
     assert ran.returncode == 0, ran.stderr
     assert "3 models: step0, step10, step20" in ran.stdout
-    assert (tmp_path / "c.html").exists() and json.loads((tmp_path / "c.json").read_text())["schema"] == "eigentoken/compare/1"
+    assert (tmp_path / "c.html").exists() and json.loads((tmp_path / "c.json").read_text())[
+        "schema"
+    ] == "eigentoken/compare/1"
     assert max(map(len, ran.stdout.splitlines())) <= 80
     for arguments, says in (
         (["compare", steps[0]], "two or more"),

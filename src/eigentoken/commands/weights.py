@@ -1,4 +1,4 @@
-"""Models on the command line: ``models``, ``check``, ``compare``, ``steer``."""
+"""Models on the command line: ``models``, ``check``, ``compare``, ``chance``, ``steer``."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("models")(list_models)
     app.command("check")(check)
     app.command("compare")(compare)
+    app.command("chance")(chance)
     app.command("steer")(steer)
 
 
@@ -203,6 +204,41 @@ def compare(
     show_comparison(found)
     for path in written:
         say(f"wrote {path}")
+
+
+def chance(
+    model: ModelArgument,
+    draws: Annotated[int, typer.Option(help="Random heads of each shape (a tenth for whole layers).", min=100)] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    level: Annotated[float, typer.Option(help="Expected share of false ones among those named.")] = 0.05,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON document to a file.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Heads and layers against random weights.
+
+    Which differ from random weights of the same shapes, in what and by how much, corrected for their number.
+
+    Example: eigentoken chance sample:rxnmapper
+    """
+    from eigentoken.checking.run import open_model
+    from eigentoken.files.writing import write_text
+    from eigentoken.nulls.against_chance import against_chance
+    from eigentoken.nulls.sentences import chance_json, show_chance
+
+    if output is not None and output.suffix.lower() != ".json":
+        raise ValueError(f"what chance finds is written to a .json file, got {output.name!r}")
+    loaded = open_model(model)
+    count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
+    with progress(f"drawing for {model}", count) as advance:
+        found = against_chance(model, draws=draws, seed=seed, level=level, done=lambda: advance())
+    if output is not None:
+        write_text(output, chance_json(found))
+    if json:
+        show_json({"schema": "eigentoken/chance/1", **found.as_dict()})
+        return
+    show_chance(found)
+    if output is not None:
+        say(f"wrote {output}")
 
 
 def steer(

@@ -103,7 +103,9 @@ def comparison_html(found: Comparison) -> str:
     from eigentoken.numerics.dynamics.drawing import draw
 
     picture = io.StringIO()
-    draw(comparison_chart(found)).savefig(picture, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    draw(comparison_chart(found)).savefig(
+        picture, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
     drawing = picture.getvalue()[picture.getvalue().index("<svg") :]
     first, *said = found.sentences()
     sources = "".join(

@@ -1,6 +1,7 @@
 """Whatever a command prints with ``--json``."""
 
 from eigentoken.documents.atlas_document import AtlasDocument
+from eigentoken.documents.chance_document import ChanceDocument
 from eigentoken.documents.check_document import CheckDocument
 from eigentoken.documents.classification_document import ClassificationDocument
 from eigentoken.documents.compare_document import CompareDocument
@@ -26,6 +27,7 @@ __all__ = ["CommandDocument"]
 
 CommandDocument = (
     AtlasDocument
+    | ChanceDocument
     | CheckDocument
     | ClassificationDocument
     | CompareDocument
