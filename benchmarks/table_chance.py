@@ -39,7 +39,8 @@ def column(source: str) -> list[str]:
     found = against_chance(source)
     (share,) = found.document["shares"]
     heads = {(each["layer"], each["head"]) for each in found.tests if each["head"] is not None}
-    led = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random {share['chance']:.2f}, p = {share['p']:.1g}"
+    led = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f})"
+    led += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
     told = [f"{len(found.not_random(null))} of {len(heads)}" for null in ("gaussian factors", "random bases")]
     cells = [cell(found, *row) for row in ROWS]
     layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in ("trace", "asymmetry")]
@@ -61,8 +62,8 @@ def main() -> None:
         "<!-- written by benchmarks/table_chance.py: do not edit -->",
         "# The sample models against chance",
         "",
-        "One run of `eigentoken chance` each: 2,000 draws for heads, 200 for layers, seed 0, q at most 0.05 (Benjamini and Hochberg).",
-        "[What the statistics are](../training.md#against-chance). Measured in floats.",
+        "One run of `eigentoken chance` each: 2,000 draws for heads, 200 for layers, seed 0, q at most 0.05 (Benjamini and",
+        "Hochberg). [What the statistics are](../training.md#against-chance). Measured in floats.",
         "",
         "| | " + " | ".join(columns) + " |",
         "| --- |" + " --- |" * len(columns),

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 from zipfile import BadZipFile
 
 import numpy as np
@@ -83,11 +83,12 @@ def spectral_statistics(left: Floats, right: Floats) -> dict[str, float]:
 def real_leader(left: Floats, right: Floats) -> bool | None:
     """Is the eigenvalue of the core ``R L^T`` with the largest real part real?  ``None`` for a width where it is not taken."""
     core = _core(left, right)
-    return bool(_leads(np.linalg.eigvals(core))) if len(core) <= WIDEST_SPECTRUM else None
+    return bool(_leads(core)) if len(core) <= WIDEST_SPECTRUM else None
 
 
-def _leads(eigenvalues: NDArray[np.complex128]) -> NDArray[np.bool_]:
-    """Along the last axis: the largest real part is that of a real eigenvalue."""
+def _leads(core: Floats) -> NDArray[np.bool_]:
+    """For each matrix: the largest real part is that of a real eigenvalue."""
+    eigenvalues = np.asarray(np.linalg.eigvals(core), dtype=np.complex128)
     first = np.take_along_axis(eigenvalues, np.argmax(eigenvalues.real, axis=-1)[..., None], axis=-1)[..., 0]
     return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(eigenvalues).max(axis=-1))
 
@@ -114,8 +115,8 @@ def _core(left: Floats, right: Floats) -> Floats:
 
 def singular_values(left: Floats, right: Floats) -> Floats:
     """Of ``L^T R``, through the triangular factors of L^T and R^T; from the largest down."""
-    triangles = [np.linalg.qr(each.swapaxes(-1, -2), mode="r") for each in (left, right)]
-    return np.asarray(np.linalg.svd(triangles[0] @ triangles[1].swapaxes(-1, -2), compute_uv=False))
+    first, second = (np.asarray(np.linalg.qr(each.swapaxes(-1, -2), mode="r")) for each in (left, right))
+    return np.asarray(np.linalg.svd(first @ second.swapaxes(-1, -2), compute_uv=False))
 
 
 def frames_between(left: Floats, right: Floats) -> Floats:
@@ -160,7 +161,7 @@ def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Call
         for name, values in _of_factors(left, right).items():
             found.setdefault(name, []).append(values)
         if width <= WIDEST_SPECTRUM:
-            leads.append(_leads(np.linalg.eigvals(_core(left, right))))
+            leads.append(_leads(_core(left, right)))
         if made < frames:
             keep = slice(0, min(count, frames - made))
             turned.append(frames_between(left[keep, :d], right[keep, :d]))
@@ -209,8 +210,9 @@ def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst
 
 def write_null(null: Null, stream: IO[bytes]) -> None:
     """As an ``.npz``; the frames in single precision."""
-    kept = {f"gaussian {name}": values for name, values in null.gaussian.items()}
-    np.savez(stream, real_leader=null.real_leader, frames=null.frames.astype(np.float32), **kept)
+    kept: dict[str, NDArray[Any]] = {f"gaussian {name}": values for name, values in null.gaussian.items()}
+    kept |= {"real_leader": null.real_leader, "frames": null.frames.astype(np.float32)}
+    np.savez(stream, **kept)  # type: ignore[arg-type]
 
 
 def read_null(path: Path) -> Null | None:

@@ -108,7 +108,7 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[tuple[bool, Null]]) -> list
     for head in layer.heads:
         for part, left, right in (("scores", head.Q, head.K), ("values", head.O.T, head.V)):
             factors = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-            null = nulls.of(*factors[0].shape)
+            null = nulls.of(factors[0])
             found = held_against(*factors, null)
             tests += [_test(layer.weights_of, head.index, part, each) for each in found]
             leads = real_leader(*factors) if part == "values" and found else None
@@ -120,7 +120,7 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[tuple[bool, Null]]) -> list
         outputs[head.kv_index] = own if head.kv_index not in outputs else outputs[head.kv_index] + own
         values[head.kv_index] = np.asarray(head.V, dtype=np.float64)
     whole = np.concatenate(list(outputs.values())), np.concatenate(list(values.values()))
-    found = held_against(*whole, nulls.of(*whole[0].shape, whole=True))
+    found = held_against(*whole, nulls.of(whole[0], whole=True))
     return tests + [_test(layer.weights_of, None, "values", each) for each in found]
 
 
@@ -187,8 +187,9 @@ class _Nulls:
         self.draws, self.seed = draws, seed
         self.known: dict[tuple[int, int, bool], Null] = {}
 
-    def of(self, width: int, d: int, whole: bool = False) -> Null:
-        """For factors of shape (width, d); for a ``whole`` layer fewer draws, and Gaussian factors alone."""
+    def of(self, factor: Floats, whole: bool = False) -> Null:
+        """For factors of this shape (width, d); for a ``whole`` layer fewer draws, and Gaussian factors alone."""
+        width, d = int(factor.shape[0]), int(factor.shape[1])
         key = (width, d, whole)
         if key not in self.known:
             self.known[key] = self._kept(width, d, whole)
