@@ -163,8 +163,7 @@ def test_the_recorded_loss_is_that_of_the_stored_weights() -> None:
     model = load(str(SAVED / "step03000.safetensors"))
     text = Path(json.__file__).read_bytes()[2000 : 2000 + 4 * 128]
     ids = np.frombuffer(text, dtype=np.uint8).astype(int).reshape(4, 128)
-    states = run_tokens(model, ids)
-    last = states[-1].output if isinstance(states, list) else states
+    last = list(run_tokens(model, ids))[-1].output
     norm = model.final_norm()
     assert norm is not None
     logits = norm.apply(last) @ np.asarray(model.embedding().token, dtype=float).T

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eigentoken.commands import names
 from eigentoken.output import progress, say, show_json, table
+
+if TYPE_CHECKING:
+    from eigentoken.checking.report import Report
 
 __all__ = ["add_to"]
 
@@ -152,7 +155,14 @@ def check(
         show(report)
         for path in written:
             say(f"wrote {path}")
-    unmet = [name for each in require or [] if not report.satisfies(name := statements().get(each).id)]
+    _required(report, require or [])
+
+
+def _required(report: Report, wanted: list[str]) -> None:
+    """Exit 1 unless every statement wanted is satisfied; what is in the way is told, a line a condition."""
+    from eigentoken.theory.statements.registry import statements
+
+    unmet = [name for each in wanted if not report.satisfies(name := statements().get(each).id)]
     for name in unmet:
         first, *why = report.obstacles(name)
         print("\n  ".join([f"eigentoken: required {first}", *why]), file=sys.stderr)

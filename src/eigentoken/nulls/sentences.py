@@ -29,7 +29,7 @@ def sentences(found: AgainstChance) -> list[str]:
     for share in found.document["shares"]:
         said.append(
             f"{share['what']}: {share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random "
-            f"{share['chance']:.2f} (two-sided p = {share['p']:.2g})"
+            f"{share['chance']:.2f} (two-sided p = {share['p']:.2g}, heads taken as independent)"
         )
     return said
 
