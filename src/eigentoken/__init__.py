@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from eigentoken.checking.report import Report
     from eigentoken.checking.run import check
     from eigentoken.checking.steer import SteerReport, steer
-    from eigentoken.comparing.compare import Comparison, compare
     from eigentoken.models.convention.head_and_layer import Head, Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
-    from eigentoken.nulls.against_chance import AgainstChance, against_chance
     from eigentoken.numerics.certified.certify import conditions
     from eigentoken.numerics.dynamics.simulate import Simulation, simulate
     from eigentoken.numerics.lab.conjectures import Conjecture
@@ -50,11 +48,9 @@ if TYPE_CHECKING:
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
 _HOMES = {
-    "AgainstChance": "nulls.against_chance",
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
-    "Comparison": "comparing.compare",
     "Conjecture": "numerics.lab.conjectures",
     "Equilibria": "theory.classification.equilibria",
     "Head": "models.convention.head_and_layer",
@@ -77,11 +73,9 @@ _HOMES = {
     "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
-    "against_chance": "nulls.against_chance",
     "certify": "api.certifying",
     "check": "checking.run",
     "classify": "api.points",
-    "compare": "comparing.compare",
     "conditions": "numerics.certified.certify",
     "derive": "api.derivations",
     "equilibria": "theory.classification.equilibria",
@@ -103,11 +97,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "AgainstChance",
     "Certificate",
     "CheckedDerivation",
     "Classification",
-    "Comparison",
     "Conjecture",
     "Equilibria",
     "Head",
@@ -131,11 +123,9 @@ __all__ = [
     "Verdict",
     "Verified",
     "__version__",
-    "against_chance",
     "certify",
     "check",
     "classify",
-    "compare",
     "conditions",
     "derive",
     "equilibria",

@@ -311,7 +311,6 @@ def test_every_leaf_of_a_check_report_is_compared_or_listed(checked: tuple[dict[
     assert set(whole.not_covered()) == {
         "version",
         "observed",
-        "bounds",
         "options.sequences",
         "options.tokens",
         "options.seed",

@@ -4,7 +4,8 @@ This is the arithmetic of the issuer: it finds whatever was changed in a report,
 other arithmetic (:mod:`eigentoken.checking.recheck`).  Words, counts and names must be the same.  Another machine rounds
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
 one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
-covered: the observation of random tokens and its options, the version.
+covered: the observation of random tokens and its options, the version; and the bounds of a layer where the tokens that are run
+here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest).
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.numerics.recheck.documents.shown import Shown
 
-__all__ = ["ROUNDING", "compare", "made_again"]
+if TYPE_CHECKING:
+    from eigentoken.documents.check_document import LayerBounds
+
+__all__ = ["ROUNDING", "compare", "made_again", "other_tokens"]
 
 ROUNDING = 1e-6
 #: Parts that are not made again.
 UNCOVERED = (
     ("version",),
     ("observed",),
-    ("bounds",),
     ("options", "sequences"),
     ("options", "tokens"),
     ("options", "seed"),
@@ -47,14 +50,34 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
-    report = assemble(model, records, document["observed"], document["bounds"], ids, document["options"]).as_dict()
+    bounds = bounds_again(document, model, ids)
+    report = assemble(model, records, document["observed"], bounds, ids, document["options"]).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 
 
+def bounds_again(document: Mapping[str, Any], model: Any, ids: Sequence[str]) -> list[LayerBounds]:
+    """The bounds of the sequence that the options name; none where none was run."""
+    from eigentoken.checking.token_bounds import bounds_at_tokens
+
+    options = document["options"]
+    return bounds_at_tokens(model, options["tokens"], options["seed"], ids) if options["sequences"] else []
+
+
+def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:
+    """Where the stated bounds are about other tokens than those that are run here."""
+    stated = [each["sha256"] for each in document["bounds"]]
+    here = [each["sha256"] for each in fresh["bounds"]]
+    if len(stated) != len(here):
+        return []  # the comparison says so
+    return [("bounds", index) for index, pair in enumerate(zip(stated, here, strict=True)) if pair[0] != pair[1]]
+
+
 def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool) -> None:
     """Every leaf of the report against the one that was made again; ``elsewhere``: the weights were read from another place."""
-    left_out = (*UNCOVERED, ("model", "source")) if elsewhere else UNCOVERED
+    left_out: tuple[Path, ...] = (*UNCOVERED, *other_tokens(shown.document, fresh))
+    if elsewhere:
+        left_out = (*left_out, ("model", "source"))
     _Comparison(shown, left_out).node((), shown.document, fresh, 0.0)
 
 

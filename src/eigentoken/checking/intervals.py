@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 __all__ = ["interval"]
 
 
-def interval(ends: Sequence[float | str] | None, digits: int = 4) -> str:
+def interval(ends: Any, digits: int = 4) -> str:
     """A certified interval, as short as it can honestly be written: one number if both ends round to it, else outward.
 
     >>> interval((1.23449, 1.23451)), interval((17.5349, 17.7041)), interval((2.0, "inf"))

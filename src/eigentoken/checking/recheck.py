@@ -16,6 +16,9 @@ from eigentoken.theory.language.verdicts import VerdictAnswer
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from eigentoken.numerics.layers.token_bounds import LayerAtTokens
+    from eigentoken.numerics.recheck.layers.token_bounds import GivenLayer
+
 __all__ = ["Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
 EXPECTED = (
@@ -240,7 +243,7 @@ def _report(
 ) -> Recheck:
     """The whole report, made again from the weights by the issuer's code and compared leaf by leaf; and each certificate, by
     the second arithmetic."""
-    from eigentoken.checking.consistency import compare, made_again
+    from eigentoken.checking.consistency import compare, made_again, other_tokens
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.run import open_model
     from eigentoken.numerics.recheck import recheck
@@ -268,7 +271,49 @@ def _report(
                 Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.answer), answer.reason)
             )
             done()
+    lines += _bounds(document, model, {path[1] for path in other_tokens(document, fresh)})
     return Recheck(lines, shown.not_covered())
+
+
+def _bounds(document: Mapping[str, Any], model: Any, other: set[Any]) -> Iterator[Rechecked]:
+    """Each stated bound by the second arithmetic, where the tokens are those that it is about; one line a layer if all agree."""
+    from eigentoken.checking.token_bounds import layers_at_tokens
+    from eigentoken.numerics.recheck.layers.token_bounds import bound_above, judged
+
+    options = document["options"]
+    run = layers_at_tokens(model, options["tokens"], options["seed"]) if document["bounds"] else iter(())
+    for index, (stated, (_, given)) in enumerate(zip(document["bounds"], run, strict=False)):
+        if index in other:
+            continue  # said to be not covered
+        layer, agreed = _given(given), 0
+        for each in stated["bounds"]:
+            where = f"bounds, layer {stated['layer']}" + ("" if each["head"] is None else f", head {each['head']}")
+            known = each["head"] is None or each["head"] < len(layer.heads)
+            found = bound_above(each["statement"], layer, each["head"]) if known else None
+            answer, why = judged(each["bound"], found)
+            agreed += answer == "holds"
+            if answer != "holds":
+                yield Rechecked(where, each["statement"], "holds", answer, why)
+        if agreed and agreed == len(stated["bounds"]):
+            said = f"{agreed} bounds found again in balls"
+            yield Rechecked(f"bounds, layer {stated['layer']}", "certified bounds", "holds", "holds", said)
+
+
+def _given(layer: LayerAtTokens) -> GivenLayer:
+    """The same layer and tokens, as the second arithmetic reads them."""
+    from eigentoken.numerics.recheck.layers.token_bounds import GivenLayer
+
+    pairs, norm = layer.pairs, layer.norm
+    return GivenLayer(
+        layer.heads,
+        layer.state,
+        layer.seen,
+        layer.allowed,
+        None if pairs is None else (pairs.first, pairs.second, [float(each) for each in pairs.frequencies]),
+        None if norm is None else norm.gain,
+        None if norm is None else norm.bias,
+        norm is not None and norm.centred,
+    )
 
 
 def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens
 
-__all__ = ["COLUMNS", "QUANTITIES", "SAYS", "BoundSummary", "bounds_at_tokens", "bounds_html", "not_about", "summaries"]
+__all__ = [
+    "COLUMNS",
+    "QUANTITIES",
+    "SAYS",
+    "BoundSummary",
+    "bounds_at_tokens",
+    "bounds_html",
+    "layers_at_tokens",
+    "not_about",
+    "summaries",
+]
 
 #: What is bounded, in the words of the sheet.
 QUANTITIES = {

@@ -1,10 +1,8 @@
 """Whatever a command prints with ``--json``."""
 
 from eigentoken.documents.atlas_document import AtlasDocument
-from eigentoken.documents.chance_document import ChanceDocument
 from eigentoken.documents.check_document import CheckDocument
 from eigentoken.documents.classification_document import ClassificationDocument
-from eigentoken.documents.compare_document import CompareDocument
 from eigentoken.documents.conditions_document import ConditionsDocument
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.derive_document import DeriveDocument
@@ -27,10 +25,8 @@ __all__ = ["CommandDocument"]
 
 CommandDocument = (
     AtlasDocument
-    | ChanceDocument
     | CheckDocument
     | ClassificationDocument
-    | CompareDocument
     | ConditionsDocument
     | CoqDocument
     | DeriveDocument

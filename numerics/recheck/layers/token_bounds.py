@@ -1,0 +1,278 @@
+"""Bounds at given tokens, found again: attention weights and moments in balls (FLINT, 128 bits), norms by the float verifier.
+
+:func:`bound_above` is at least the value of the statement's formula; what a report states must be at least that, and larger by
+:data:`MARGIN` of it at most.  Norms of products go through Cholesky factors of Gram matrices: with ``R^T R = O^T O + delta I``
+and ``S^T S = Q Q^T + delta I``, ``|O M Q| <= |R M S^T|``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import flint
+import numpy as np
+from flint import arb, arb_mat
+
+from eigentoken.numerics.recheck.matrices.floats import spectral_above
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["MARGIN", "GivenLayer", "bound_above", "judged"]
+
+PRECISION = 128
+#: How much larger than the value found here a stated bound may be: it was enlarged so that it can be confirmed.
+MARGIN = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLayer:
+    """One layer and the floats at which its bounds are stated.
+
+    ``heads``: ``Q, K, V, O, scale, q_bias, k_bias``; ``state`` and ``seen`` (n, d): what enters the layer, and its attention;
+    ``turned``: the coordinate pairs of rotary positions and their frequencies; ``gain``, ``norm_bias``, ``centred``: the norm.
+    """
+
+    heads: Sequence[Mapping[str, ArrayLike | None]]
+    state: ArrayLike
+    seen: ArrayLike
+    allowed: ArrayLike
+    turned: tuple[Sequence[int], Sequence[int], Sequence[float]] | None = None
+    gain: ArrayLike | None = None
+    norm_bias: ArrayLike | None = None
+    centred: bool = False
+
+    @cached_property
+    def _seen(self) -> Any:
+        return _matrix(self.seen)
+
+    @cached_property
+    def _least(self) -> Any:
+        """``|Pi X|_F``."""
+        return _length(_centred(_matrix(self.state)))
+
+    @cached_property
+    def _rows(self) -> dict[int, tuple[Any, Any]]:
+        return {}
+
+    def _attention(self, head: int) -> tuple[Any, Any]:
+        """The scores and the attention weights of a head, in balls."""
+        if head not in self._rows:
+            self._rows[head] = self._attended(self.heads[head])
+        return self._rows[head]
+
+    def _attended(self, head: Mapping[str, Any]) -> tuple[Any, Any]:
+        q, k = (_affine(self._seen, head[name], head.get(f"{name.lower()}_bias")) for name in "QK")
+        if self.turned is not None:
+            q, k = _turned(q, *self.turned), _turned(k, *self.turned)
+        scores = q * k.transpose() * (1 / arb(float(head["scale"])))
+        allowed, n = np.asarray(self.allowed, dtype=bool), scores.nrows()
+        weights = arb_mat(n, n)
+        for i in range(n):
+            seen = [j for j in range(n) if allowed[i, j]]
+            top = max((scores[i, j].mid() for j in seen), key=float)
+            sizes = [(scores[i, j] - top).exp() for j in seen]
+            total = sum(sizes, arb(0))
+            for j, size in zip(seen, sizes, strict=True):
+                weights[i, j] = size / total
+        return scores, weights
+
+    def _values(self, head: int) -> Any:
+        """``V x_j`` without a bias."""
+        return _affine(self._seen, self.heads[head]["V"], None)
+
+    def _stored(self, head: int, name: str) -> Any:
+        """A stored matrix of a head, exact."""
+        return _matrix(self.heads[head][name])
+
+
+def bound_above(statement: str, layer: GivenLayer, head: int | None) -> float | None:
+    """At least the value of the formula of the statement; ``None`` where this arithmetic has none for it."""
+    formula = FORMULAS.get((statement, head is not None))
+    if formula is None:
+        return None
+    old, flint.ctx.prec = flint.ctx.prec, PRECISION
+    try:
+        return _above(formula(layer, -1 if head is None else head))
+    finally:
+        flint.ctx.prec = old
+
+
+def judged(stated: float | None, found: float | None) -> tuple[str, str]:
+    """``holds``, ``fails`` or ``undecided`` of a stated bound beside the one found here, and why."""
+    if found is None or not math.isfinite(found):
+        return "undecided", "not covered: this arithmetic has no value for it"
+    if stated is None:
+        return "undecided", f"no bound is stated, {found:.9g} is found"
+    if stated < found * (1 - MARGIN):
+        return "fails", f"{stated!r} is stated, the formula gives {found:.12g}"
+    if stated < found:
+        return "undecided", f"{stated!r} is stated, at most {found:.12g} is shown here"
+    if stated > found * (1 + MARGIN):
+        return "fails", f"{stated!r} is stated, which is more than the formula gives, {found:.12g}"
+    return "holds", f"at least {found:.12g}, found in balls"
+
+
+# -- the formulas ---------------------------------------------------------------------------------------------------------------
+
+
+def _diversity(layer: GivenLayer, _: int) -> Any:
+    """BD-D2 (a): ``|O| |[Pi A_h X V_h^T]_h|_F / |Pi X|_F``."""
+    total = arb(0)
+    for head in range(len(layer.heads)):
+        total += _length(_centred(layer._attention(head)[1] * layer._values(head))) ** 2
+    whole = np.concatenate([np.asarray(each["O"], dtype=np.float64) for each in layer.heads], axis=1)
+    return arb(spectral_above(whole)) * total.sqrt() / layer._least
+
+
+def _any_weights(layer: GivenLayer, _: int) -> Any:
+    """BD-D3 for each head, added: ``sum_h sqrt(n) max_j |O_h V_h (x_j - xbar)| / |Pi X|_F``."""
+    total = arb(0)
+    for head in range(len(layer.heads)):
+        apart = _centred(layer._values(head))
+        pulled = apart * _gram(layer._stored(head, "O"))
+        rows = range(apart.nrows())
+        squares = [sum((apart[j, k] * pulled[j, k] for k in range(apart.ncols())), arb(0)) for j in rows]
+        total += arb(max(_above(each) for each in squares)).sqrt()
+    return total * arb(layer._seen.nrows()).sqrt() / layer._least
+
+
+def _tanh_of_oscillation(layer: GivenLayer, head: int) -> Any:
+    """BD-R1: ``tanh(omega/4)``, ``omega = max_ij osc_l (s_il - s_jl)``."""
+    scores, off = _floats(layer._attention(head)[0])
+    gaps = scores[:, None] - scores[None]
+    width = float((gaps.max(-1) - gaps.min(-1)).max()) + 4 * float(off.max()) + 2.0**-48 * float(np.abs(scores).max())
+    return arb(min(1.0, _above((arb(width) / 4).tanh())))
+
+
+def _sink(layer: GivenLayer, head: int) -> Any:
+    """BD-M1: ``1 - min_j a_j1``."""
+    weights = layer._attention(head)[1]
+    return arb(min(1.0, max(_above(1 - weights[j, 0]) for j in range(weights.nrows()))))
+
+
+def _radius(layer: GivenLayer, _: int) -> Any:
+    """BD-N1: ``sqrt(d) |diag(g) Pi| + |b|``, without Pi where no mean is subtracted."""
+    gain = np.asarray(layer.gain, dtype=np.float64)
+    d, size = len(gain), float(np.abs(gain).max())
+    if layer.centred:
+        projected = np.diag(gain) - gain[:, None] / d
+        size = min(size, spectral_above(projected) + 2.0**-50 * float(np.abs(gain).sum() + d * size))
+    shift = arb(0) if layer.norm_bias is None else _length(_matrix(np.asarray(layer.norm_bias)[None]))
+    return arb(d).sqrt() * arb(size) + shift
+
+
+def _row_operator(layer: GivenLayer, head: int) -> Any:
+    """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``."""
+    given, weights = layer.heads[head], layer._attention(head)[1]
+    scale, n = arb(float(given["scale"])), weights.nrows()  # type: ignore[arg-type]
+    V, K = layer._values(head), _affine(layer._seen, given["K"], None)
+    R = _factor(_gram(layer._stored(head, "O")))
+    S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
+    asked = _affine(layer._seen, given["Q"], given.get("q_bias"))
+    pulled = asked * (layer._stored(head, "K") * layer._stored(head, "K").transpose())
+    whole = arb(_norm((R * layer._stored(head, "V")).transpose()))
+    sharp, own = [], []
+    for i in range(n):
+        length = sum((asked[i, k] * pulled[i, k] for k in range(asked.ncols())), arb(0)) / (scale * scale)
+        row = arb_mat([[weights[i, j] for j in range(n)]])
+        mean_v, mean_k = row * V, row * K
+        weighted = arb_mat([[weights[i, j] * V[j, k] for j in range(n)] for k in range(V.ncols())])
+        spread = weighted * V - mean_v.transpose() * mean_v
+        mixed = weighted * K - mean_v.transpose() * mean_k
+        sharp.append(whole * whole + length * arb(_norm(R * spread * R.transpose())))
+        own.append(_norm(R * mixed * S.transpose()))
+    columns = [_above(sum((weights[i, j] * sharp[i] for i in range(n)), arb(0))) for j in range(n)]
+    return arb(max(columns)).sqrt() + arb(max(own)) / scale
+
+
+#: By statement, and whether it is about a head.
+FORMULAS = {
+    ("BD-D2", False): _diversity,
+    ("BD-D3", False): _any_weights,
+    ("BD-N1", False): _radius,
+    ("BD-R1", True): _tanh_of_oscillation,
+    ("BD-M1", True): _sink,
+    ("BD-J2", True): _row_operator,
+}
+
+
+# -- balls ----------------------------------------------------------------------------------------------------------------------
+
+
+def _matrix(values: Any) -> Any:
+    return arb_mat(np.asarray(values, dtype=np.float64).tolist())
+
+
+def _affine(x: Any, matrix: Any, bias: Any) -> Any:
+    found = x * _matrix(matrix).transpose()
+    if bias is None:
+        return found
+    row = np.asarray(bias, dtype=np.float64)
+    return found + _matrix(np.broadcast_to(row, (x.nrows(), len(row))))
+
+
+def _turned(rows: Any, first: Sequence[int], second: Sequence[int], frequencies: Sequence[float]) -> Any:
+    """The row at position p with its pairs of coordinates turned by ``p`` times their frequencies."""
+    found = arb_mat(rows)
+    for p in range(rows.nrows()):
+        for a, b, frequency in zip(first, second, frequencies, strict=True):
+            sine, cosine = (arb(p) * arb(float(frequency))).sin_cos()
+            found[p, a] = cosine * rows[p, a] - sine * rows[p, b]
+            found[p, b] = sine * rows[p, a] + cosine * rows[p, b]
+    return found
+
+
+def _centred(x: Any) -> Any:
+    ones = arb_mat(1, x.nrows(), [1] * x.nrows())
+    mean = ones * x * (arb(1) / x.nrows())
+    return x - ones.transpose() * mean
+
+
+def _length(x: Any) -> Any:
+    """The Frobenius norm."""
+    return sum((each * each for each in x.entries()), arb(0)).sqrt()
+
+
+def _gram(matrix: Any) -> Any:
+    return matrix.transpose() * matrix
+
+
+def _factor(gram: Any) -> Any:
+    """R, upper triangular, with ``R^T R = G + delta I`` for a delta of the size of the last bits."""
+    n = gram.nrows()
+    delta = arb(_above(sum((gram[k, k] for k in range(n)), arb(0)))) * arb(2) ** -70 + arb(2) ** -900
+    found = arb_mat(n, n)
+    for i in range(n):
+        for j in range(i, n):
+            rest = gram[i, j] - sum((found[k, i] * found[k, j] for k in range(i)), arb(0))
+            found[i, j] = (rest + delta).sqrt() if i == j else rest / found[i, i]
+    return found
+
+
+def _floats(matrix: Any) -> tuple[Any, Any]:
+    """Middles as floats, and how far the true entries may be from them."""
+    shape = (matrix.nrows(), matrix.ncols())
+    entries = matrix.entries()
+    middles = np.array([float(each.mid()) for each in entries]).reshape(shape)
+    radii = np.array([float(each.rad()) for each in entries]).reshape(shape)
+    return middles, radii * (1 + 2.0**-40) + 2.0**-52 * np.abs(middles) + 2.0**-1000
+
+
+def _norm(matrix: Any) -> float:
+    """At least the spectral norm of every matrix in the balls."""
+    middles, off = _floats(matrix)
+    if not (np.isfinite(middles).all() and np.isfinite(off).all()):
+        return math.inf
+    return (spectral_above(middles) + float(np.linalg.norm(off)) * (1 + 2.0**-30)) * (1 + 2.0**-50)
+
+
+def _above(value: Any) -> float:
+    """A float that is not below the ball."""
+    upper = value.upper() if hasattr(value, "upper") else value
+    found = float(upper)
+    return math.nextafter(found, math.inf) if math.isfinite(found) else math.inf

@@ -1,0 +1,134 @@
+"""``eigentoken recheck`` on the bounds of a report: confirmed by the second arithmetic, refused, or said to be not covered."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eigentoken.checking import check
+from eigentoken.checking.formats import write_report
+from eigentoken.checking.recheck import AGAIN, SECOND, Recheck, recheck_document
+from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, GivenLayer, bound_above, judged
+
+BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-M1", "BD-J2", "BD-N1")
+
+
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """The report of a small model, of the bounds alone."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    torch.manual_seed(2)
+    folder = tmp_path_factory.mktemp("bounds")
+    config = transformers.BertConfig(
+        num_hidden_layers=1, num_attention_heads=2, hidden_size=8, intermediate_size=8, vocab_size=30
+    )
+    transformers.BertModel(config).save_pretrained(folder / "model")
+    report = check(str(folder / "model"), work=folder / "work", sequences=1, tokens=5, statements=BOUNDS)
+    path = folder / "report.json"
+    write_report(report, {"json": path}, False)
+    return json.loads(path.read_text(encoding="utf-8")), path
+
+
+def again(document: dict[str, Any], path: Path) -> Recheck:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return recheck_document(path)
+
+
+def test_the_bounds_are_confirmed_by_the_second_arithmetic(stated: tuple[dict[str, Any], Path]) -> None:
+    document, path = stated
+    (layer,) = document["bounds"]
+    assert {each["statement"] for each in layer["bounds"]} == set(BOUNDS) - {"BD-M1"}
+    assert [each["statement"] for each in layer["not_about"]] == ["BD-M1"]
+    found = again(document, path)
+    assert found == "holds" and not any(name.startswith("bounds") for name in found.not_covered)
+    (line,) = [each for each in found if each.where.startswith("bounds")]
+    assert (line.by, line.reason) == (SECOND, f"{len(layer['bounds'])} bounds found again in balls")
+
+
+def _scaled(name: str, factor: float) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        each = next(e for e in document["bounds"][0]["bounds"] if e["statement"] == name)
+        each["bound"] *= factor
+        each["ratio"] *= factor
+        if each["trivial"] is not None:
+            each["vacuous"] = each["bound"] >= each["trivial"]
+
+    return change
+
+
+#: What is forged, and whether the second arithmetic sees it (otherwise the issuer's code, made again).
+FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], bool]] = {
+    **{f"{name} lowered, all that follows too": (_scaled(name, 0.9), True) for name in BOUNDS if name != "BD-M1"},
+    "BD-J2 raised": (_scaled("BD-J2", 1.5), True),
+    "a ratio": (lambda d: d["bounds"][0]["bounds"][0].update(ratio=1.01), False),
+    "a measurement": (lambda d: d["bounds"][0]["bounds"][0].update(measured=0.25), False),
+    "vacuous or not": (
+        lambda d: d["bounds"][0]["bounds"][0].update(vacuous=not d["bounds"][0]["bounds"][0]["vacuous"]),
+        False,
+    ),
+    "a bound left out": (lambda d: d["bounds"][0]["bounds"].pop(), False),
+    "what it is not about": (lambda d: d["bounds"][0]["not_about"].clear(), False),
+    "a head that is not there": (lambda d: d["bounds"][0]["bounds"][-1].update(head=7), False),
+    "no bounds": (lambda d: d["bounds"].clear(), False),
+}
+
+
+@pytest.mark.parametrize("change", FORGED)
+def test_a_changed_bound_is_refused(stated: tuple[dict[str, Any], Path], change: str) -> None:
+    document, path = stated
+    forged = copy.deepcopy(document)
+    forge, second = FORGED[change]
+    forge(forged)
+    assert forged != document
+    found = again(forged, path)
+    assert found == "fails"
+    refused = {each.by for each in found if each.agrees == "fails"}
+    assert AGAIN in refused and (SECOND in refused) == second
+
+
+def test_bounds_of_other_tokens_are_said_to_be_not_covered(stated: tuple[dict[str, Any], Path]) -> None:
+    """With another digest (another machine, or a forger's) nothing is confirmed, and that is said."""
+    document, path = stated
+    for change in (
+        lambda d: d["bounds"][0].update(sha256="0" * 64),
+        lambda d: d["options"].update(seed=5),
+    ):
+        forged = copy.deepcopy(document)
+        _scaled("BD-J2", 0.5)(forged)
+        change(forged)
+        found = again(forged, path)
+        assert "bounds" in found.not_covered
+        assert not [each for each in found if each.where.startswith("bounds")]
+
+
+def test_a_value_of_the_second_arithmetic_is_above_the_dense_one() -> None:
+    """BD-J2 and BD-M1, causal with biases, against dense floats; nothing is said of a statement that is not known here."""
+    from eigentoken.proofs.bounds.heads import HeadAtTokens, norm
+
+    source = np.random.default_rng(7)
+    Q, K, V = (source.normal(size=(3, 5)) for _ in "QKV")
+    O, x, bias = source.normal(size=(5, 3)), source.normal(size=(4, 5)), source.normal(size=3)
+    mask = np.tril(np.ones((4, 4), dtype=bool))
+    head = {"Q": Q, "K": K, "V": V, "O": O, "scale": 2.0, "q_bias": bias, "k_bias": None}
+    dense = HeadAtTokens(x, Q.T @ K / 2, O @ V, bias @ K / 2, mask)
+    layer = GivenLayer([head], x, x, mask)
+    found = bound_above("BD-J2", layer, 0)
+    assert found is not None and norm(dense.jacobian()) <= found
+    assert dense.row_operator_bounds()[0] * (1 - 1e-12) <= found <= dense.row_operator_bounds()[1] * (1 + 1e-6)
+    assert bound_above("BD-M1", layer, 0) == pytest.approx(1 - dense.weights[:, 0].min(), rel=1e-12)
+    assert bound_above("BD-J2", layer, None) is None and bound_above("PM-L4", layer, 0) is None
+
+
+def test_a_stated_bound_is_judged() -> None:
+    assert judged(1.0 + 1e-6, 1.0)[0] == "holds"
+    assert judged(1.0 - 1e-6, 1.0)[0] == "undecided" and judged(1.0 - 2 * MARGIN, 1.0)[0] == "fails"
+    assert judged(1.0 + 2 * MARGIN, 1.0)[0] == "fails"
+    assert judged(None, 1.0)[0] == judged(1.0, None)[0] == judged(1.0, float("inf"))[0] == "undecided"
