@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from eigentoken.version import __version__
 
 if TYPE_CHECKING:
+    from eigentoken.api.basins import basin
     from eigentoken.api.certifying import certify
     from eigentoken.api.derivations import CheckedDerivation, derive
     from eigentoken.api.points import classify
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Head, Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
+    from eigentoken.numerics.basins.regions import Basin
     from eigentoken.numerics.certified.certify import conditions
     from eigentoken.numerics.dynamics.simulate import Simulation, simulate
     from eigentoken.numerics.lab.conjectures import Conjecture
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
 _HOMES = {
+    "Basin": "numerics.basins.regions",
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
@@ -73,6 +76,7 @@ _HOMES = {
     "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
+    "basin": "api.basins",
     "certify": "api.certifying",
     "check": "checking.run",
     "classify": "api.points",
@@ -97,6 +101,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Basin",
     "Certificate",
     "CheckedDerivation",
     "Classification",
@@ -123,6 +128,7 @@ __all__ = [
     "Verdict",
     "Verified",
     "__version__",
+    "basin",
     "certify",
     "check",
     "classify",

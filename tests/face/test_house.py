@@ -262,6 +262,7 @@ UNTYPED = {
     "numerics.experiments.registry: Context.*": "a model: the room of models stands beside numerics, which may not name it",
     "numerics.instances.plans: plan_for": "fields of a plan, by keyword",
     "numerics.readings.starts_in_a_basin: Capture.region": "a region of rational numbers, boxes or balls",
+    "numerics.recheck.refutations.interval_recheck: interval": "an interval of mpmath",
     "numerics.recheck.refutations.interval_recheck: Arithmetic.*": "numbers of the arithmetic that is chosen there",
     "models.convention.rotary: Array": "of any dtype",
     "proofs.pham.half_spaces: *": "a kind of relation of sympy, and its two sides",

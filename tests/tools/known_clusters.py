@@ -27,6 +27,15 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
     "CL-14": (Known("far from all earlier tokens", "an ordinary centre moves by -0.198 where 0.075 is allowed"),),
     "CL-15": (Known("IsIdentity(V)", "a rotation as value matrix: clusters rotate", place="c0", searched=False),),
     "CT-9a": (Known(_PAIR, "n = 2, V = diag(1, -1): antipodal pairs attract an open set", place="c4", searched=False),),
+    "CT-12": (
+        Known(
+            "NonPrincipalModulusBelow(V)",
+            "V = diag(1, -5), M = -I, angles +-0.6: the angle grows",
+            place="c3",
+            searched=False,
+        ),
+    ),
+    "CT-13": (Known("SimpleTop(V)", "V = I: every consensus is at rest", place="c1", searched=False),),
     "PH-X2": (Known("$H_l > 0$", "tokens 1, 0, -1, W = B = 1: the middle token stays"),),
     "PM-T2+": (Known(_PAIR, "n = d = 2, lambda_2 < 0: antipodal pairs attract", place="c5", searched=False),),
     "PM-X1": (

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
     "LEADERS",
+    "RATE_UNITS",
     "angle_reason",
+    "basin_reason",
     "discs_reason",
     "distance_reason",
     "equal_reason",
@@ -37,6 +39,28 @@ LEADERS: Mapping[str, str] = {
     "tie": "the leading real eigenvalue is exactly tied with another",
     "all-real": "every leading eigenvalue is real",
 }
+
+#: What the rate of a basin is: of a map (true), of a flow (false).
+RATE_UNITS: Mapping[bool, Literal["factor of one layer", "exponent in time"]] = {
+    True: "factor of one layer",
+    False: "exponent in time",
+}
+
+_REGIONS: Mapping[str, str] = {
+    "half-space": "every start with all tokens on the side of the equilibrium; the measure is the largest tangent of the angle "
+    "between a token and the equilibrium",
+    "ball": "starts on the side of the equilibrium within the radius; the measure is the root of the summed squares of the "
+    "tangents of the angles between tokens and equilibrium",
+    "cone": "every start with all tokens on the side u^T x > 0, for any attention; the measure is the largest H-norm of "
+    "x/(u^T x) - w, with u and w the left and right leading eigenvectors, |u| = 1, u^T w = 1, and H = I + V^T G V",
+    "ellipsoid": "starts within the radius of the centre in the norm of the shape; the measure is the distance to the "
+    "equilibrium in that norm",
+}
+
+
+def basin_reason(kind: str) -> str:
+    """The region of a basin and what shrinks in it."""
+    return _REGIONS[kind]
 
 
 def sign_reason(condition: str, holds: bool, counts: Sequence[int], rung: str) -> str:

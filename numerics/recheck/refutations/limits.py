@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 from mpmath import iv
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
@@ -25,7 +26,7 @@ from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["left_region", "limit_truth", "stays_bounded"]
+__all__ = ["contracts", "left_region", "limit_truth", "stays_bounded"]
 
 
 def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool | None:
@@ -34,7 +35,7 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if look.instance.system.rotary is not None and kind not in {"limit/exact-start", "limit/growing-consensus"}:
         return None
     if kind == "limit/contraction":
-        return False if _contracts(look, inner) and _far(look, word.place, inner) else None
+        return False if contracts(look, inner) and _far(look, word.place, inner) else None
     if kind == "limit/exact-start":
         stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
         return False if stays and NOT_AT(word.place, look) else None
@@ -43,7 +44,7 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/attracting-manifold":
         return False if _manifold(look) and NOT_AT(word.place, look) else None
     if kind == "limit/captured-start":
-        return False if _contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
+        return False if contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
     if kind == "limit/bracketed-start":
         return False if _bracketed(look, word, inner) else None
     if kind == "limit/growing-consensus":
@@ -109,7 +110,9 @@ def _bracketed(look: IndependentInstance, word: Any, data: Mapping[str, Any]) ->
     return arc_is_opposed(look.instance, int(data["m"]), str(data["time"]), int(data["steps"]))
 
 
-def _contracts(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
+def contracts(look: IndependentInstance, data: Mapping[str, Json]) -> bool:
+    """Does the ellipsoid of the data contract at its rate, and go into itself (intervals, closed-form Jacobian)?"""
+
     def rows(value: Any) -> list[list[Any]]:
         return [[_fraction(entry) for entry in row] for row in value]
 

@@ -34,25 +34,31 @@ def classify(
     >>> found.kind, found.stable == "holds"
     ('consensus', True)
     """
-    if tokens is not None or fields:
-        if isinstance(point, Instance | Mapping) or not isinstance(point, str | System):
-            given = next(iter(fields), "tokens")
-            raise ValueError(f"{given}: fields go with the name of a system, got {type(point).__name__}")
-        name = _registered(point) if isinstance(point, System) else point
-        subject: Any = Instance.of(name, tokens, **fields)
-    else:
-        subject = point
-    if not isinstance(subject, str | Path | System | Instance | Mapping):
-        raise TypeError(
-            f"point must be the name of a system, an Instance, a mapping or a file, got {type(point).__name__}"
-        )
-    if isinstance(subject, System):
-        raise ValueError(f"tokens are missing: classify({subject.name!r}, tokens=..., ...)")
+    subject = instance_of(point, tokens, fields, "classify")
     try:
         with limited(time.time() + seconds):
             return classify_instance(subject)
     except OutOfTime:
         raise ValueError(f"not classified within {seconds:g} seconds: give more with seconds=") from None
+
+
+def instance_of(
+    point: object, tokens: object, fields: Mapping[str, object], name: str = "basin"
+) -> str | Path | Instance | Mapping[str, Any]:
+    """What was given as a point: an instance, a mapping, a file; fields go with the name of a system."""
+    if tokens is not None or fields:
+        if isinstance(point, Instance | Mapping) or not isinstance(point, str | System):
+            given = next(iter(fields), "tokens")
+            raise ValueError(f"{given}: fields go with the name of a system, got {type(point).__name__}")
+        listed = _registered(point) if isinstance(point, System) else point
+        return Instance.of(listed, tokens, **fields)
+    if not isinstance(point, str | Path | System | Instance | Mapping):
+        raise TypeError(
+            f"point must be the name of a system, an Instance, a mapping or a file, got {type(point).__name__}"
+        )
+    if isinstance(point, System):
+        raise ValueError(f"tokens are missing: {name}({point.name!r}, tokens=..., ...)")
+    return point
 
 
 def _registered(given: System) -> str:

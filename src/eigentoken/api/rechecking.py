@@ -13,6 +13,7 @@ from eigentoken.checking.formats import write_report
 from eigentoken.checking.recheck import Recheck, Rechecked, recheck_document
 from eigentoken.checking.report import Report
 from eigentoken.files.given_arrays import dense_array
+from eigentoken.numerics.basins.regions import Basin
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
 from eigentoken.theory.classification.classification import Classification
@@ -28,6 +29,7 @@ def recheck(
     | Verdict
     | Certificate
     | Classification
+    | Basin
     | RefutationReport
     | Mapping[str, Any],
     source: object = None,
@@ -56,12 +58,12 @@ def recheck(
         path = Path(folder) / "document.json"
         if isinstance(subject, Report):
             write_report(subject, {"json": path}, arrays=True)
-        elif isinstance(subject, Classification | RefutationReport | Mapping):
+        elif isinstance(subject, Classification | Basin | RefutationReport | Mapping):
             document = subject if isinstance(subject, Mapping) else subject.as_dict()
             path.write_text(json.dumps(document, default=str, allow_nan=False), encoding="utf-8")
         else:
             raise TypeError(
-                f"subject must be a file, a report, a verdict, a certificate, a classification or a refutation, got "
+                f"subject must be a file, a report, a verdict, a certificate, a classification, a basin or a refutation, got "
                 f"{type(subject).__name__}"
             )
         return recheck_document(path, **options)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
 EXPECTED = (
-    "expected a check report (check -o), a refutation (refute -o), a classification (classify --json), "
+    "expected a check report (check -o), a refutation (refute -o), a classification (classify --json), a basin (basin -o), "
     "a verdict (certify --json) or a certificate (certify --save)"
 )
 SECOND, AGAIN, HASHES = "the second arithmetic", "the issuer's code again", "content hashes"
@@ -118,6 +118,8 @@ def recheck_document(
         return _verdict(document, source, seconds)
     if kind == "classification":
         return _classification(document, seconds)
+    if kind == "basin":
+        return _basin(document, source, seconds)
     return _refutation(document, run_predicates, path.parent, seconds)
 
 
@@ -130,7 +132,9 @@ def _validated(path: Path) -> dict[str, Any]:
     document = read_json(path)
     if not isinstance(document, dict) or "schema" not in document:
         raise ValueError(f"{path} has no schema field: {EXPECTED}")
-    rules = [schema(name) for name in ("check", "refutation", "classification", "verdict")] + [certificate_schema()]
+    rules = [schema(name) for name in ("check", "refutation", "classification", "basin", "verdict")] + [
+        certificate_schema()
+    ]
     own = next((each for each in rules if each["$id"] == document["schema"]), None)
     if own is None:
         known = [str(each["$id"]) for each in rules]
@@ -163,6 +167,38 @@ def _classification(document: dict[str, Any], seconds: float) -> Recheck:
     shown = recheck_classification(document, time.monotonic() + seconds)
     parts = {(name,): (name, document[name]["verdict"]) for name in ("equilibrium", "stable")}
     return Recheck(list(_lines(shown, parts)), shown.not_covered())
+
+
+def _basin(document: dict[str, Any], source: object, seconds: float) -> Recheck:
+    """Every region of a basin; those of a head from its weights, which are read again."""
+    from eigentoken.checking.heads import head_of, layer_of
+    from eigentoken.checking.run import open_model
+    from eigentoken.numerics.recheck.basins.documents import recheck_basin
+
+    subject, weights, lines = document["head"], None, []
+    if subject is not None:
+        model = open_model(source or subject["model"])
+        head = head_of(layer_of(model, subject["layer"], subject["fold"]), subject["head"])
+        weights = {"O": head.O, "V": head.V}
+        same = model.fingerprint() == subject["fingerprint"]
+        reason = "fingerprint of the weights" if same else "the weights are not those of the document"
+        lines.append(Rechecked("weights", "content hashes", "holds", "holds" if same else "fails", reason, HASHES))
+    shown = recheck_basin(document, weights, time.monotonic() + seconds)
+    if subject is not None:
+        shown.cover(*(("head", name) for name in ("fingerprint", "layer", "head", "fold")))
+        if source is None:
+            shown.cover(("head", "model"))  # it was read from there, and its weights have the hashes that are stated
+    if not document["regions"]:
+        shown.cover(("regions",))
+        shown.undecided(("regions",), "no region is claimed, so there is nothing to confirm")
+    for index, region in enumerate(document["regions"]):
+        where = f"regions[{index}]"
+        if not any(each.where.startswith(where) for each in shown.found):
+            named = region["statement"] or "contraction principle"
+            lines.append(
+                Rechecked(where, f"{region['kind']} ({named})", "holds", "holds", "confirmed from the weights")
+            )
+    return Recheck([*lines, *_lines(shown, {})], shown.not_covered())
 
 
 def _verdict(document: dict[str, Any], source: Any, seconds: float) -> Recheck:

@@ -1,6 +1,7 @@
 """Whatever a command prints with ``--json``."""
 
 from eigentoken.documents.atlas_document import AtlasDocument
+from eigentoken.documents.basin_document import BasinDocument
 from eigentoken.documents.check_document import CheckDocument
 from eigentoken.documents.classification_document import ClassificationDocument
 from eigentoken.documents.conditions_document import ConditionsDocument
@@ -25,6 +26,7 @@ __all__ = ["CommandDocument"]
 
 CommandDocument = (
     AtlasDocument
+    | BasinDocument
     | CheckDocument
     | ClassificationDocument
     | ConditionsDocument
