@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from eigentoken.api.points import classify
     from eigentoken.api.rechecking import recheck
     from eigentoken.api.reproduction import Reproduction, reproduce
+    from eigentoken.checking.nearest import NearestReport, nearest
     from eigentoken.checking.recheck import Recheck
     from eigentoken.checking.report import Report
     from eigentoken.checking.run import check
     from eigentoken.checking.steer import SteerReport, steer
+    from eigentoken.comparing.compare import Comparison, compare
     from eigentoken.models.convention.head_and_layer import Head, Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.models.loading.sources import load
+    from eigentoken.nulls.against_chance import AgainstChance, against_chance
     from eigentoken.numerics.basins.regions import Basin
     from eigentoken.numerics.certified.certify import conditions
     from eigentoken.numerics.dynamics.simulate import Simulation, simulate
@@ -50,10 +53,12 @@ if TYPE_CHECKING:
 #: public name -> where it lives: the imports above, made when a name is first asked for, so that ``import eigentoken`` is
 #: quick (a test holds that the two agree)
 _HOMES = {
+    "AgainstChance": "nulls.against_chance",
     "Basin": "numerics.basins.regions",
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
     "Classification": "theory.classification.classification",
+    "Comparison": "comparing.compare",
     "Conjecture": "numerics.lab.conjectures",
     "Equilibria": "theory.classification.equilibria",
     "Head": "models.convention.head_and_layer",
@@ -61,6 +66,7 @@ _HOMES = {
     "Layer": "models.convention.head_and_layer",
     "Linearization": "theory.linearization.linearize",
     "Model": "models.loading.model",
+    "NearestReport": "checking.nearest",
     "Normalisation": "theory.systems.system",
     "Parameter": "theory.systems.system",
     "Recheck": "checking.recheck",
@@ -76,15 +82,18 @@ _HOMES = {
     "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
+    "against_chance": "nulls.against_chance",
     "basin": "api.basins",
     "certify": "api.certifying",
     "check": "checking.run",
     "classify": "api.points",
+    "compare": "comparing.compare",
     "conditions": "numerics.certified.certify",
     "derive": "api.derivations",
     "equilibria": "theory.classification.equilibria",
     "linearize": "theory.linearization.linearize",
     "load": "models.loading.sources",
+    "nearest": "checking.nearest",
     "recheck": "api.rechecking",
     "refute": "numerics.lab.refutation",
     "register": "theory.statements.registry",
@@ -101,10 +110,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgainstChance",
     "Basin",
     "Certificate",
     "CheckedDerivation",
     "Classification",
+    "Comparison",
     "Conjecture",
     "Equilibria",
     "Head",
@@ -112,6 +123,7 @@ __all__ = [
     "Layer",
     "Linearization",
     "Model",
+    "NearestReport",
     "Normalisation",
     "Parameter",
     "Recheck",
@@ -128,15 +140,18 @@ __all__ = [
     "Verdict",
     "Verified",
     "__version__",
+    "against_chance",
     "basin",
     "certify",
     "check",
     "classify",
+    "compare",
     "conditions",
     "derive",
     "equilibria",
     "linearize",
     "load",
+    "nearest",
     "recheck",
     "refute",
     "register",

@@ -83,14 +83,14 @@ def say(text: str, style: str = "") -> None:
 def say_hanging(text: str, indent: str = "  ") -> None:
     """A paragraph with a hanging indent: continuation lines begin under the first word after a marker.
 
-    A marker is ``1. ``, or a word followed by two spaces or more (``if    ``, ``then  ``); leading spaces are kept.
+    A marker is ``1. ``, ``- ``, or a word followed by two spaces or more (``if    ``, ``then  ``); leading spaces are kept.
     """
     if settings.quiet:
         return
     import re
     import textwrap
 
-    marker = re.match(r" *(?:\d+\. +|\w+ {2,})?", text)
+    marker = re.match(r" *(?:\d+\. +|- |\w+ {2,})?", text)
     deeper = indent + " " * (len(marker.group()) if marker else 0)
     console = _console()
     lines = textwrap.wrap(

@@ -259,10 +259,14 @@ def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
     for name in ("AB-X1c", "PM-L4"):  # fails; not about this model
         strict = here(*base, "--require", name, "-q", environment=environment)
         assert strict.returncode == 1
-        (line,) = strict.stderr.splitlines()
-        assert line.startswith(
-            f"eigentoken: required {name}: {'fails' if name == 'AB-X1c' else 'not about this model'}: "
-        )
+        first, *why = strict.stderr.splitlines()
+        assert first.startswith("eigentoken: required ")
+        assert first.endswith(f"({name}): {'fails' if name == 'AB-X1c' else 'not about this model'}")
+        told = {
+            "AB-X1c": "  U = I fails in every layer (layer 0: head 0: ",
+            "PM-L4": "  it is about full attention, and the layer has causal attention",
+        }
+        assert any(line.startswith(told[name]) for line in why)
     wrong = here(*base, "--require", "PM-L444", environment=environment)
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
@@ -377,7 +381,8 @@ def test_the_corners_of_the_search_stand_in_the_documentation() -> None:
 def test_the_latex_tables_compile_and_break_over_pages(gpt2: Path, tmp_path: Path) -> None:
     report = check(str(gpt2), **_options(tmp_path / "work"))
     layer = report.layers[0]
-    many = [{**layer, "layer": index, "weights_of": index, "alpha_star": [1.0, "inf"]} for index in range(60)]
+    numbers = [{"layer": index, "weights_of": index, "used_by": [index]} for index in range(60)]
+    many = [{**layer, **number, "alpha_star": [1.0, "inf"]} for number in numbers]
     (tmp_path / "tables.tex").write_text(to_latex(Report({**report.document, "layers": many})))
     (tmp_path / "paper.tex").write_text(
         r"\documentclass{article}\usepackage{amsmath,amssymb,booktabs,longtable}\usepackage[landscape]{geometry}"
@@ -443,3 +448,75 @@ def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(gpt
     scaled = (middle - layer.attention_norm.bias).astype(float)  # what alpha = 1 is for a norm before the attention
     assert first["own_step"] == pytest.approx(np.linalg.norm(scaled) / np.linalg.norm(x.astype(float)), rel=1e-5)
     assert first["own_step"] > 10  # the embeddings of a new model are short, and the normed tokens are not
+
+
+def test_each_statement_is_told_in_a_sentence_with_its_title(tmp_path: Path) -> None:
+    """Where it applies, what is in the way and where: made from the verdicts of the layers, so a changed verdict changes it."""
+    from copy import deepcopy
+
+    from eigentoken.checking.sentences import in_the_way, sentence
+
+    report = check("sample:microformer", **_options(tmp_path, sequences=0, statements=("PM-N1", "AB-T5.1")))
+    consensus, causal = report.statements
+    assert "PM-N1" not in consensus["title"]
+    held = [number for number, word in enumerate(consensus["layers"]) if word == "holds"]
+    assert 0 < len(held) < 8
+    said = sentence(report, consensus)
+    assert said.startswith(f"{consensus['title']} (PM-N1) applies to {len(held)} of 8 layers (")
+    assert sorted({n for each in in_the_way(report, "PM-N1") for n in each.layers} | set(held)) == list(range(8))
+    assert sentence(report, causal).startswith(f"{causal['title']} (AB-T5.1) applies to no layer: ")
+    changed = deepcopy(report.document)
+    place = held[0]
+    reading = next(each for each in changed["layers"][place]["hypotheses"] if each["statement"] == "PM-N1")
+    text = next(iter(reading["conditions"]))
+    reading["conditions"][text]["verdict"] = "undecided"
+    open_there = [each for each in in_the_way(Report(changed), "PM-N1") if each.answer == "undecided"]
+    assert [(each.condition, each.layers, each.distance) for each in open_there] == [(text, (place,), "")]
+
+
+def test_layers_and_heads_are_tables_and_a_figure(gpt2: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    report = check(str(gpt2), **_options(tmp_path, sequences=0, statements=("PM-N1",)))
+    layers, heads = report.layers.to_frame(), report.heads.to_frame()
+    assert list(layers.index) == [0, 1, 2, 3]
+    assert list(heads.index) == [(layer, head) for layer in range(4) for head in range(2)]
+    for number, layer in enumerate(report.layers):
+        assert [layers.loc[number, f"norm_{end}"] for end in ("low", "high")] == layer["norm"]
+        assert layers.loc[number, "case_by_step"] == layer["cases"]["step"]
+        for head in layer["heads"]:
+            row = heads.loc[(number, head["head"])]
+            assert [row["score_norm_low"], row["score_norm_high"]] == head["score"]["norm"]
+            assert row["leader_real_and_simple"] == head["value_leader"]["verdict"]
+    drawn = report.plot()
+    titles = [axes.get_title() for axes in drawn.axes]
+    assert titles == ["eigenvalues of F", "size of F", "norm of the scores P", "norm of the values U"]
+    line = drawn.axes[1].get_lines()[0].get_ydata()
+    assert line == pytest.approx([sum(layer["norm"]) / 2 for layer in report.layers])
+
+
+def test_shared_weights_stand_in_the_document_once() -> None:
+    report = check("sample:rxnmapper", sequences=0, statements=("PM-N1",))
+    (entry,) = report.document["layers"]
+    assert entry["used_by"] == list(range(12)) and entry["layer"] == entry["weights_of"] == 0
+    assert [layer["layer"] for layer in report.layers] == list(range(12))
+    assert {layer["weights_of"] for layer in report.layers} == {0}
+    assert len(report.heads) == 8
+    assert report.statements[0]["layers"] == ["fails"] * 12
+
+
+def test_a_failure_is_told_with_its_distance() -> None:
+    """F = F^T is as far as |F - F^T| / 2; a head whose U is not I bounds the distance from below, rounded down."""
+    from eigentoken.checking.sentences import in_the_way
+
+    report = check("sample:rxnmapper", sequences=0, statements=("CT-2", "AB-T4.1", "PM-N1"))
+    layer = load("sample:rxnmapper").layer(0)
+    (symmetric,) = in_the_way(report, "CT-2")
+    assert float(symmetric.distance) == pytest.approx(np.linalg.norm(layer.F - layer.F.T, 2) / 2, rel=5e-3)
+    (identity,) = in_the_way(report, "AB-T4.1")
+    words, _, bound = identity.distance.rpartition(" ")
+    assert words == "at least" and 0 < float(bound) <= np.linalg.norm(layer.heads[0].U - np.eye(layer.d), 2)
+    (leader,) = in_the_way(report, "PM-N1")
+    assert leader.distance.startswith("at least ")
+    reading = next(each for each in report.document["layers"][0]["hypotheses"] if each["statement"] == "CT-2")
+    next(iter(reading["conditions"].values()))["unit"] = "spectral norm of the scores times 8"
+    assert in_the_way(report, "CT-2")[0].distance == ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
 
-__all__ = ["interval"]
+__all__ = ["at_least", "interval"]
 
 
-def interval(ends: Any, digits: int = 4) -> str:
+def interval(ends: Sequence[float | str] | None, digits: int = 4) -> str:
     """A certified interval, as short as it can honestly be written: one number if both ends round to it, else outward.
 
     >>> interval((1.23449, 1.23451)), interval((17.5349, 17.7041)), interval((2.0, "inf"))
@@ -26,6 +26,15 @@ def interval(ends: Any, digits: int = 4) -> str:
     below = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))
     above = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(high))
     return f"[{_shown(float(below), digits)}, {_shown(float(above), digits)}]"
+
+
+def at_least(low: float, digits: int = 3) -> str:
+    """A certified lower bound, rounded down.
+
+    >>> at_least(2.33999), at_least(8.079e-07)
+    ('2.33', '8.07e-07')
+    """
+    return _shown(float(Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))), digits)
 
 
 def _shown(value: float, digits: int) -> str:

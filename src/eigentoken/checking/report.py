@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from eigentoken.checking.rows import HeadRows, LayerRows, expanded
 from eigentoken.display import frame, listing
 from eigentoken.documents.check_document import IdealisationRow, Interval, Layer, Observed
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.check_document import Layer as LayerDocument
     from eigentoken.documents.check_document import Statement as StatementOverLayers
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.dynamics.drawing import Drawing
 
 __all__ = [
     "NOT_MEASURED",
@@ -63,8 +65,14 @@ class Report:
         return self.document.copy()
 
     @property
-    def layers(self) -> list[LayerDocument]:
-        return list(self.document["layers"])
+    def layers(self) -> LayerRows:
+        """Every layer that a token passes: a list of records, and a table (``report.layers.to_frame()``)."""
+        return expanded(self.document["layers"])
+
+    @property
+    def heads(self) -> HeadRows:
+        """Every head with its layer, those of shared layers once; a table with ``report.heads.to_frame()``."""
+        return HeadRows((layer, head) for layer in self.document["layers"] for head in layer["heads"])
 
     @property
     def statements(self) -> list[StatementOverLayers]:
@@ -97,22 +105,12 @@ class Report:
             "id",
         )
 
-    def layers_frame(self) -> DataFrame:
-        """One row a layer: the certified intervals of its numbers (pandas)."""
-        rows = (
-            {
-                "layer": layer["layer"],
-                "case": layer["cases"]["step"],
-                "leading_eigenvalue": layer["leading_eigenvalue"] and tuple(layer["leading_eigenvalue"]),
-                "norm": layer["norm"] and tuple(layer["norm"]),
-                "alpha_star": layer["alpha_star"] and tuple(layer["alpha_star"]),
-                "distance_to_symmetric": layer["distance_to_symmetric"] and tuple(layer["distance_to_symmetric"]),
-                "distance_to_identity": layer["distance_to_identity"] and tuple(layer["distance_to_identity"]),
-                "regime": layer["regime"]["regime"],
-            }
-            for layer in self.layers
-        )
-        return frame(rows, "layer")
+    def plot(self) -> Drawing:
+        """Layers and heads over depth: leading eigenvalues, norms, distances to symmetric (a figure; ``.savefig(path)``)."""
+        from eigentoken.checking.plots import report_chart
+        from eigentoken.numerics.dynamics.drawing import draw
+
+        return draw(report_chart(self))
 
     def __repr__(self) -> str:
         words = Counter(each["word"] for each in self.statements)
@@ -132,15 +130,12 @@ class Report:
         """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""
         return self.answer(name) in ("holds", "asks only invertibility", "asks nothing of the weights")
 
-    def obstacles(self, name: str) -> str:
-        """What is in the way of a statement, in one line: conditions that do not hold, or the parts that differ."""
-        from eigentoken.theory.printing.plain_text import plain_text
+    def obstacles(self, name: str) -> list[str]:
+        """What is in the way of a statement: the answer, then a line for each condition that is not certified, with the layers
+        and the reason, or for each part that differs."""
+        from eigentoken.checking.sentences import requirement
 
-        (told,) = [each for each in self.document["statements"] if each["id"] == name]
-        of = f"of {len(told['layers'])} layers"
-        lines = [f"{plain_text(each['condition'])} (not in {each['layers']} {of})" for each in told["obstacles"]]
-        lines += [f"{each['part']}: {each['statement']}, here {each['layer']}" for each in told["differs"]]
-        return f"{name}: {told['word']}: {'; '.join(lines) or 'nothing of it can be decided from weights'}"
+        return requirement(self, name)
 
     def _repr_html_(self) -> str:
         from eigentoken.checking.html import summary_html
@@ -160,7 +155,8 @@ def assemble(
     """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
     from eigentoken.version import __version__
 
-    layers = [_layer(index, model.architecture.weights_of(index), records) for index in range(model.n_layers)]
+    entries = [_layer(index, model, records[index]) for index in sorted(records)]
+    layers = expanded(entries)
     document: CheckBody = {
         "version": __version__,
         "model": {
@@ -181,19 +177,19 @@ def assemble(
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
         "idealisations": idealisations(layers, observed),
-        "layers": layers,
+        "layers": entries,
         "observed": observed,
         "bounds": bounds,
     }
     return Report(document, arrays)
 
 
-def _layer(index: int, origin: int, records: Mapping[int, LayerRecord]) -> LayerDocument:
-    """The record of the weights that the layer has, under its own number."""
-    kept = records[origin]
+def _layer(index: int, model: Model, kept: LayerRecord) -> LayerDocument:
+    """The record of some weights, under the number of the first layer that has them, with all that have them."""
     return {
         "layer": index,
-        "weights_of": origin,
+        "weights_of": index,
+        "used_by": [number for number in range(model.n_layers) if model.architecture.weights_of(number) == index],
         "d": kept["d"],
         "leaders": kept["leaders"],
         "cases": kept["cases"],

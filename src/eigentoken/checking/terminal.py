@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report, rotary_shares, size_text
+from eigentoken.checking.sentences import called, sentence
 from eigentoken.checking.summary import (
     Groups,
     groups,
@@ -16,10 +17,12 @@ from eigentoken.checking.summary import (
     systems_of,
 )
 from eigentoken.checking.token_bounds import COLUMNS, SAYS, not_about, summaries
-from eigentoken.output import say, table
+from eigentoken.output import say, say_hanging, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
+
+    from eigentoken.checking.summary import Told
 
 __all__ = ["show"]
 
@@ -29,8 +32,6 @@ MOST_ROWS = 14
 
 def show(report: Report) -> None:
     """Print the summary."""
-    from eigentoken.theory.printing.plain_text import plain_text
-
     model = report.document["model"]
     say(model["description"], "bold")
     for each in systems_of(report):
@@ -54,7 +55,7 @@ def show(report: Report) -> None:
         rows = [*rows[:half], left, *rows[-half:]]
     table("layers (case by real part / modulus / |1+λ|)", columns, rows, wrap=columns[-1:])
     say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
-    _statements(report, plain_text)
+    _statements(report)
     _observed(report)
     _bounds(report)
 
@@ -69,48 +70,37 @@ def _bounds(report: Report) -> None:
         say(f"  {each}")
 
 
-def _statements(report: Report, plain_text: Callable[[str], str]) -> None:
+def _statements(report: Report) -> None:
     found = groups(report)
-    count = len(report.layers)
+    partly = [each for each, _ in found.partly]
+    nowhere = [each for each in (*found.fails, *found.undecided) if each not in partly]
     say(
-        f"statements about these layers, all conditions on weights certified in every layer: {len(found.holds)}", "bold"
+        f"statements about these layers, all conditions on weights certified in every layer: {len(found.holds)}; in some "
+        f"layers: {len(partly)}; in none: {len(nowhere)}",
+        "bold",
     )
-    if found.holds:
-        say(f"  hold: {in_words(found.holds)}")
-    if found.partly:
-        partly = ", ".join(f"{each['id']} ({number} of {count})" for each, number in found.partly)
-        say(f"  hold in some layers: {partly}")
-    for name, listed in (("fail in some layer", found.fails), ("undecided", found.undecided)):
-        if listed:
-            say(f"  {name}: {_ids(listed)}")
+    for each in (*found.holds, *partly, *nowhere):
+        say_hanging(f"- {sentence(report, each)}.")
     _apart(found)
     _as_one_head(report)
-    obstacles: dict[str, int] = {}
-    for each in (*found.fails, *found.undecided):
-        for item in each["obstacles"]:
-            obstacles[item["condition"]] = obstacles.get(item["condition"], 0) + 1
-    most = sorted(obstacles.items(), key=lambda pair: -pair[1])[:6]
-    if most:
-        rows = [(plain_text(text), number) for text, number in most]
-        table("what is in the way of those that fail", ("condition", "statements"), rows, wrap=("condition",))
     _idealisations(report, found)
 
 
-def _ids(listed: Iterable[Mapping[str, Any]]) -> str:
-    return ", ".join(each["id"] for each in listed)
+def _counted(found: Iterable[tuple[Told, int]], of: int) -> str:
+    return ", ".join(f"{called(each)} in {number} of {of}" for each, number in found) or "none"
 
 
 def _apart(found: Groups) -> None:
     """What is not about the model, and what says the same of any weights."""
     if found.not_about:
         parts = found.parts_text()
-        say(f"  not about this model: {len(found.not_about)} (what differs: {parts})")
+        say_hanging(f"not about this model: {len(found.not_about)} (what differs: {parts})")
     for name, listed in (
         ("ask nothing of the weights", found.asks_nothing),
         ("ask only that a matrix is invertible, and it is", found.asks_invertible),
     ):
         if listed:
-            say(f"  {name}: {_ids(listed)}")
+            say_hanging(f"{name}: {in_words(listed)}")
 
 
 def _as_one_head(report: Report) -> None:
@@ -120,10 +110,8 @@ def _as_one_head(report: Report) -> None:
     if several:
         say("as if a layer were one head (no theorem says this of these layers)", "bold")
         distinct = sum(layer["layer"] == layer["weights_of"] for layer in report.layers)
-        met = ", ".join(f"{each['id']} ({number} of {distinct})" for each, number in summed)
-        say(f"  conditions met by the sum of the heads: {met or 'none'}")
-        alone = ", ".join(f"{each['id']} ({number})" for each, number in single)
-        say(f"  conditions met by single heads, of {len(heads)}: {alone or 'none'}")
+        say_hanging(f"conditions met by the sum of the heads, in layers: {_counted(summed, distinct)}")
+        say_hanging(f"conditions met by single heads: {_counted(single, len(heads))}")
     regimes: dict[str, int] = {}
     for head in heads:
         regimes[head["regime"]["regime"]] = regimes.get(head["regime"]["regime"], 0) + 1
@@ -145,7 +133,7 @@ def _idealisations(report: Report, found: Groups) -> None:
     title = "idealisations beside these verdicts (measured over the layers, not certified)"
     table(title, ("what a statement supposes", "size"), rows, wrap=("what a statement supposes",))
     for each in (*found.holds, *(held for held, _ in found.partly)):
-        say(f"  {each['id']} leaves out: {', '.join(each['idealisations'])}")
+        say_hanging(f"{called(each)} leaves out: {', '.join(each['idealisations'])}")
 
 
 def _observed(report: Report) -> None:

@@ -1,15 +1,18 @@
-"""Models on the command line: ``models``, ``check``, ``steer``."""
+"""Models on the command line: ``models``, ``check``, ``compare``, ``chance``, ``nearest``, ``steer``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eigentoken.commands import names
-from eigentoken.output import progress, say, show_json, table
+from eigentoken.output import progress, say, say_hanging, show_json, table
+
+if TYPE_CHECKING:
+    from eigentoken.checking.report import Report
 
 __all__ = ["add_to"]
 
@@ -23,6 +26,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 def add_to(app: typer.Typer) -> None:
     app.command("models")(list_models)
     app.command("check")(check)
+    app.command("compare")(compare)
+    app.command("chance")(chance)
+    app.command("nearest")(nearest)
     app.command("steer")(steer)
 
 
@@ -70,6 +76,9 @@ def check(
     revision: Annotated[
         str | None, typer.Option(help="Branch, tag or commit of a hub id (also MODEL@REVISION).")
     ] = None,
+    revisions: Annotated[
+        str | None, typer.Option(help="Several, with commas between: compared over training, as `compare` does.")
+    ] = None,
     part: Annotated[
         str | None,
         typer.Option(help="Stack of a model with several: encoder, decoder, text, vision (also MODEL#PART)."),
@@ -108,6 +117,12 @@ def check(
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
+    if revisions is not None:
+        others = {"revision": revision, "require": require, "latex": latex, "sarif": sarif, "intoto": intoto}
+        _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh})
+        each = [named(model, name.strip(), part) for name in revisions.split(",")]
+        compare(each, statement, fold, jobs, work, html, output, json)
+        return
     model = named(model, revision, part)
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
@@ -141,11 +156,127 @@ def check(
         show(report)
         for path in written:
             say(f"wrote {path}")
-    unmet = [name for each in require or [] if not report.satisfies(name := statements().get(each).id)]
+    _required(report, require or [])
+
+
+def _required(report: Report, wanted: list[str]) -> None:
+    """Exit 1 unless every statement wanted is satisfied; what is in the way is told, a line a condition."""
+    from eigentoken.theory.statements.registry import statements
+
+    unmet = [name for each in wanted if not report.satisfies(name := statements().get(each).id)]
     for name in unmet:
-        print(f"eigentoken: required {report.obstacles(name)}", file=sys.stderr)
+        first, *why = report.obstacles(name)
+        print("\n  ".join([f"eigentoken: required {first}", *why]), file=sys.stderr)
     if unmet:
         raise typer.Exit(1)
+
+
+def _one_report_only(given: dict[str, object]) -> None:
+    """Refuse what is of one report, beside several revisions."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"--{name} is of one report: leave it out beside --revisions, or check one revision")
+
+
+def compare(
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL MODEL...", help="Two or more, in order: paths, hub ids, sample:NAME.", min=2),
+    ],
+    statement: Annotated[
+        list[str] | None,
+        typer.Option("--statement", help="Only these ids (repeat).", autocompletion=names.statement_ids),
+    ] = None,
+    fold: Annotated[bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first.")] = False,
+    jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
+    work: Annotated[Path | None, typer.Option(help="Folder of the results so far.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with lines over the models.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON document to a file.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Models of one shape beside each other.
+
+    The saved steps of a training, or two versions: what changed in which layer and head, and which of it is certified.
+
+    Example: eigentoken compare runs/step0 runs/step1000 --html compare.html
+    """
+    from eigentoken.comparing.compare import compare as run
+    from eigentoken.comparing.page import show_comparison
+
+    for path, ending in ((html, ".html"), (output, ".json")):
+        if path is not None and path.suffix.lower() != ending:
+            raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
+    with progress(f"comparing {len(models)} models", len(models)) as advance:
+        found = run(models, statements=statement or (), fold=fold, jobs=jobs, work=work, done=lambda: advance())
+    written = [found.save(path) for path in (html, output) if path is not None]
+    if json:
+        show_json({"schema": "eigentoken/compare/1", **found.as_dict()})
+        return
+    show_comparison(found)
+    for path in written:
+        say(f"wrote {path}")
+
+
+def chance(
+    model: ModelArgument,
+    draws: Annotated[int, typer.Option(help="Random heads of each shape (a tenth for whole layers).", min=100)] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    level: Annotated[float, typer.Option(help="Expected share of false ones among those named.")] = 0.05,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON document to a file.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Heads and layers against random weights.
+
+    Which differ from random weights of the same shapes, in what and by how much, corrected for their number.
+
+    Example: eigentoken chance sample:rxnmapper
+    """
+    from eigentoken.checking.run import open_model
+    from eigentoken.files.writing import write_text
+    from eigentoken.nulls.against_chance import against_chance
+    from eigentoken.nulls.sentences import chance_json, show_chance
+
+    if output is not None and output.suffix.lower() != ".json":
+        raise ValueError(f"what chance finds is written to a .json file, got {output.name!r}")
+    loaded = open_model(model)
+    count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
+    with progress(f"drawing for {model}", count) as advance:
+        found = against_chance(model, draws=draws, seed=seed, level=level, done=lambda: advance())
+    if output is not None:
+        write_text(output, chance_json(found))
+    if json:
+        show_json({"schema": "eigentoken/chance/1", **found.as_dict()})
+        return
+    show_chance(found)
+    if output is not None:
+        say(f"wrote {output}")
+
+
+def nearest(
+    model: ModelArgument,
+    statement: Annotated[str, typer.Argument(metavar="ID", help="A statement.", autocompletion=names.statement_ids)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="New folder for the nearest weights that meet it.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """How far each layer is from a statement.
+
+    A certified interval of the distance; with -o a checkpoint that meets the conditions, certified after rounding.
+
+    Example: eigentoken nearest examples/byte_lm/step00000.safetensors PM-N1 -o out/near
+    """
+    from eigentoken.checking.nearest import nearest as run
+
+    with progress(f"measuring {model}") as _:
+        found = run(model, statement, output)
+    if json:
+        show_json({"schema": "eigentoken/nearest/1", **found.as_dict()})
+        return
+    told = found.document["statement"]
+    say(f"{told['title']} ({told['id']}) and {found.document['model']}", "bold")
+    for text in found.sentences():
+        say_hanging(text)
 
 
 def steer(

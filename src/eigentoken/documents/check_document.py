@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from eigentoken.documents.schema_language import Also, Instead, Limit, Natural, NonNegative, document
+from eigentoken.documents.schema_language import Also, Instead, Limit, Natural, NonNegative, Says, document
 from eigentoken.documents.verdict_object import Verdict
 
 
@@ -289,6 +289,9 @@ class Layer(TypedDict):
     discs: list[Annotated[list[float], Limit(min_items=3, max_items=3)]] | None
     layer: Natural
     weights_of: Natural
+    used_by: Annotated[
+        list[Natural], Limit(min_items=1), Says("every layer that has these weights, which stand here once")
+    ]
     score_distance_to_symmetric: NotRequired[Interval]
 
 

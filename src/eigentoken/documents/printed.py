@@ -2,14 +2,17 @@
 
 from eigentoken.documents.atlas_document import AtlasDocument
 from eigentoken.documents.basin_document import BasinDocument
+from eigentoken.documents.chance_document import ChanceDocument
 from eigentoken.documents.check_document import CheckDocument
 from eigentoken.documents.classification_document import ClassificationDocument
+from eigentoken.documents.compare_document import CompareDocument
 from eigentoken.documents.conditions_document import ConditionsDocument
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.derive_document import DeriveDocument
 from eigentoken.documents.doctor_document import DoctorDocument
 from eigentoken.documents.formal_document import FormalDocument
 from eigentoken.documents.models_document import ModelsDocument
+from eigentoken.documents.nearest_document import NearestDocument
 from eigentoken.documents.recheck_document import RecheckDocument
 from eigentoken.documents.recipes_document import RecipesDocument
 from eigentoken.documents.refutation_document import RefutationDocument
@@ -27,14 +30,17 @@ __all__ = ["CommandDocument"]
 CommandDocument = (
     AtlasDocument
     | BasinDocument
+    | ChanceDocument
     | CheckDocument
     | ClassificationDocument
+    | CompareDocument
     | ConditionsDocument
     | CoqDocument
     | DeriveDocument
     | DoctorDocument
     | FormalDocument
     | ModelsDocument
+    | NearestDocument
     | RecheckDocument
     | RecipesDocument
     | RefutationDocument

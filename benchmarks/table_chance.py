@@ -1,0 +1,79 @@
+"""Write docs/tables/chance.md: every sample model against random weights, from one run of ``eigentoken chance`` each.
+
+python benchmarks/table_chance.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eigentoken.models.loading.samples import SAMPLES
+from eigentoken.nulls.against_chance import AgainstChance, against_chance
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "tables" / "chance.md"
+SAVED = "examples/byte_lm/step03000.safetensors"
+ROWS = (
+    ("gaussian factors", "scores", "stable rank"),
+    ("gaussian factors", "values", "stable rank"),
+    ("gaussian factors", "values", "leader"),
+    ("random bases", "scores", "trace"),
+    ("random bases", "scores", "asymmetry"),
+    ("random bases", "values", "trace"),
+    ("random bases", "values", "asymmetry"),
+)
+
+
+def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:
+    """``7 above, 1 below of 8 (median z +14.0)``."""
+    key = (null, part, statistic, heads)
+    of = [t for t in found.tests if (t["null"], t["part"], t["statistic"], t["head"] is not None) == key]
+    if not of:
+        return "not taken"
+    apart = [each["z"] > 0 for each in of if each["q"] <= found.document["options"]["level"]]
+    middle = sorted(each["z"] for each in of)[len(of) // 2]
+    return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f})"
+
+
+def column(source: str) -> list[str]:
+    found = against_chance(source)
+    (share,) = found.document["shares"]
+    heads = {(each["layer"], each["head"]) for each in found.tests if each["head"] is not None}
+    led = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f})"
+    led += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
+    told = [f"{len(found.not_random(null))} of {len(heads)}" for null in ("gaussian factors", "random bases")]
+    cells = [cell(found, *row) for row in ROWS]
+    layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in ("trace", "asymmetry")]
+    return [*told, led, *cells, *layers]
+
+
+def main() -> None:
+    sources = {each.name: f"sample:{each.name}" for each in SAMPLES} | {"byte_lm, step 3000": str(ROOT / SAVED)}
+    columns = {name: column(source) for name, source in sources.items()}
+    names = [
+        "heads that differ from Gaussian factors",
+        "heads that differ from random bases (own singular values)",
+        "heads led by a real eigenvalue",
+        *(f"{statistic} of the {part}, against {null}" for null, part, statistic in ROWS),
+        "trace of F, layers, against gaussian factors",
+        "asymmetry of F, layers, against gaussian factors",
+    ]
+    lines = [
+        "<!-- written by benchmarks/table_chance.py: do not edit -->",
+        "# The sample models against chance",
+        "",
+        "One run of `eigentoken chance` each: 2,000 draws for heads, 200 for layers, seed 0, q at most 0.05 (Benjamini and",
+        "Hochberg). [What the statistics are](../training.md#against-chance). Measured in floats.",
+        "",
+        "| | " + " | ".join(columns) + " |",
+        "| --- |" + " --- |" * len(columns),
+    ]
+    lines += [
+        f"| {name} | " + " | ".join(each[place] for each in columns.values()) + " |" for place, name in enumerate(names)
+    ]
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"wrote {PAGE.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""What random weights of the same shapes look like: the null that a head or a layer is held against.
+
+A head has ``M = L^T R`` twice: the scores ``P`` (``L = Q``, ``R = K``) and the values ``U`` (``L = O^T``, ``R = V``), L and R
+of shape (r, d); a layer has ``F = sum_h O_h V_h``, with all heads stacked.  Every statistic below is free of scale: it is the
+same for ``c M``.
+
+Two nulls.  *Gaussian factors*: the entries of L and R independent and normal; by freedom of scale their variances do not matter,
+so that one set of draws serves every head of a shape.  *Random bases*: ``M = A diag(s) B^T`` with the singular values s of the
+head itself and orthonormal frames A, B of R^d, uniform and independent; only ``B^T A`` enters, so that one set of frames
+serves every head of a shape, whatever its spectrum.
+
+A p-value is ``(1 + #{draws at least as far out}) / (N + 1)``, doubled for two sides (Phipson and Smyth 2010): valid whatever the
+distribution is, and never zero.  Many of them are corrected by Benjamini and Hochberg (1995), whose bound on the expected share
+of false discoveries is for independent or positively dependent tests.  These are statistics in floats: nothing is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.documents.chance_document import NullName
+
+__all__ = [
+    "STATISTICS",
+    "Floats",
+    "HeldAgainst",
+    "Null",
+    "benjamini_hochberg",
+    "draw_null",
+    "frames_between",
+    "held_against",
+    "p_values",
+    "read_null",
+    "real_leader",
+    "share_p_value",
+    "singular_values",
+    "spectral_statistics",
+    "write_null",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Up to this width eigenvalues of every draw are taken.
+WIDEST_SPECTRUM = 128
+
+STATISTICS = {
+    "trace": "trace / (root of the rank times the Frobenius norm): 1 for a multiple of a projection, 0 on average at random",
+    "asymmetry": "norm of the skew part over the norm (Frobenius): 0 for symmetric, 1 for skew, about 0.71 at random",
+    "stable rank": "squared Frobenius norm over squared spectral norm, over the rank: 1 where all singular values are equal",
+    "leader": "largest real part of an eigenvalue over the largest modulus: 1 where a positive eigenvalue is the largest",
+}
+
+
+def _core_statistics(core: Floats, squares: Floats, rank: int) -> dict[str, Floats]:
+    """Trace and asymmetry from ``X = R L^T`` (trace M = trace X, trace M^2 = trace X^2) and ``|M|_F^2``; any leading axes.
+
+    ``|M - M^T|_F^2 / 4 = (|M|_F^2 - trace M^2) / 2``.
+    """
+    trace = np.trace(core, axis1=-2, axis2=-1)
+    square = np.einsum("...ij,...ji->...", core, core)
+    with np.errstate(all="ignore"):
+        return {
+            "trace": trace / np.sqrt(rank * squares),
+            "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / squares) / 2)),
+        }
+
+
+def spectral_statistics(left: Floats, right: Floats) -> dict[str, float]:
+    """The statistics of ``M = L^T R`` with factors of shape (r, d); those that are not defined (zero weights) are left out."""
+    if not (np.isfinite(left).all() and np.isfinite(right).all()):
+        return {}
+    made = {name: float(values[0]) for name, values in _of_factors(left[None], right[None]).items()}
+    return {name: value for name, value in made.items() if np.isfinite(value)}
+
+
+def real_leader(left: Floats, right: Floats) -> bool | None:
+    """Is the eigenvalue of the core ``R L^T`` with the largest real part real?  ``None`` for a width where it is not taken."""
+    core = _core(left, right)
+    return bool(_leads(core)) if len(core) <= WIDEST_SPECTRUM else None
+
+
+def _leads(core: Floats) -> NDArray[np.bool_]:
+    """For each matrix: the largest real part is that of a real eigenvalue."""
+    eigenvalues = np.asarray(np.linalg.eigvals(core), dtype=np.complex128)
+    first = np.take_along_axis(eigenvalues, np.argmax(eigenvalues.real, axis=-1)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(eigenvalues).max(axis=-1))
+
+
+def _of_factors(left: Floats, right: Floats) -> dict[str, Floats]:
+    """Of a batch of factors (N, r, d)."""
+    core, singular = _core(left, right), singular_values(left, right)
+    squares = np.einsum("...i,...i->...", singular, singular)
+    rank = singular.shape[-1]
+    found = _core_statistics(core, squares, rank)
+    with np.errstate(all="ignore"):
+        found["stable rank"] = squares / (singular[..., 0] ** 2 * rank)
+        if core.shape[-1] <= WIDEST_SPECTRUM:
+            values = np.linalg.eigvals(core)
+            found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
+    return found
+
+
+def _core(left: Floats, right: Floats) -> Floats:
+    """The smaller of ``R L^T`` and ``L^T R``, which have the same nonzero eigenvalues and traces of powers."""
+    wide = left.shape[-2] > left.shape[-1]
+    return left.swapaxes(-1, -2) @ right if wide else right @ left.swapaxes(-1, -2)
+
+
+def singular_values(left: Floats, right: Floats) -> Floats:
+    """Of ``L^T R``, through the triangular factors of L^T and R^T; from the largest down."""
+    first, second = (np.asarray(np.linalg.qr(each.swapaxes(-1, -2), mode="r")) for each in (left, right))
+    return np.asarray(np.linalg.svd(first @ second.swapaxes(-1, -2), compute_uv=False))
+
+
+def frames_between(left: Floats, right: Floats) -> Floats:
+    """``B^T A`` of the orthonormal frames A, B that Gram and Schmidt make of the columns of L^T and R^T.
+
+    With Gaussian entries the frames are uniform, if the triangular factors have a positive diagonal (Mezzadri 2007).
+    """
+    frames = []
+    for each in (left, right):
+        base, triangle = np.linalg.qr(each.swapaxes(-1, -2))
+        signs = np.sign(np.diagonal(triangle, axis1=-2, axis2=-1))
+        frames.append(base * signs[..., None, :])
+    return np.asarray(frames[1].swapaxes(-1, -2) @ frames[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Null:
+    """Draws for factors of shape (r, d): statistics under Gaussian factors, whether a real eigenvalue leads, and ``B^T A``."""
+
+    gaussian: Mapping[str, Floats]
+    real_leader: NDArray[np.bool_]
+    frames: Floats
+
+    def with_bases(self, singular_values: Floats) -> dict[str, Floats]:
+        """Trace and asymmetry of ``A diag(s) B^T`` over the frames."""
+        s = np.asarray(singular_values, dtype=np.float64)[: self.frames.shape[-1]]
+        core = self.frames * s[:, None]  # B^T A diag(s) up to a cyclic shift: the same traces
+        return _core_statistics(core, np.full(len(core), float(s @ s)), len(s))
+
+
+def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Callable[[], None] = lambda: None) -> Null:
+    """Draws for factors of shape (width, d), the same for the same arguments."""
+    chance = np.random.default_rng([seed, width, d])
+    batch = max(1, min(draws, 4_000_000 // (width * d)))
+    found: dict[str, list[Floats]] = {}
+    leads: list[NDArray[np.bool_]] = []
+    turned: list[Floats] = []
+    made = 0
+    while made < draws:
+        count = min(batch, draws - made)
+        left, right = chance.standard_normal((2, count, width, d))
+        for name, values in _of_factors(left, right).items():
+            found.setdefault(name, []).append(values)
+        if width <= WIDEST_SPECTRUM:
+            leads.append(_leads(_core(left, right)))
+        if made < frames:
+            keep = slice(0, min(count, frames - made))
+            turned.append(frames_between(left[keep, :d], right[keep, :d]))
+        made += count
+        done()
+    return Null(
+        {name: np.concatenate(each) for name, each in found.items()},
+        np.concatenate(leads) if leads else np.zeros(0, dtype=bool),
+        np.concatenate(turned).astype(np.float32).astype(np.float64) if turned else np.zeros((0, width, width)),
+    )
+
+
+@dataclass(frozen=True)
+class HeldAgainst:
+    """One statistic of one matrix against one null."""
+
+    statistic: str
+    null: NullName
+    value: float
+    mean: float
+    deviation: float
+    p: float
+
+    @property
+    def z(self) -> float:
+        """How many deviations of the null the value is from its mean (0 where the null does not vary)."""
+        return (self.value - self.mean) / self.deviation if self.deviation > 0 else 0.0
+
+
+def held_against(left: Floats, right: Floats, null: Null) -> list[HeldAgainst]:
+    """Every statistic of ``L^T R`` against the Gaussian draws, and against the frames where the null has them.
+
+    Zero weights have no statistic: the list is empty.
+    """
+    value = spectral_statistics(left, right)
+    found = [_held(name, "gaussian factors", value[name], null.gaussian[name]) for name in value]
+    if len(null.frames) and value:
+        draws = null.with_bases(singular_values(left, right))
+        found += [_held(name, "random bases", value[name], draws[name]) for name in draws if name in value]
+    return found
+
+
+def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst:
+    return HeldAgainst(name, null, value, float(draws.mean()), float(draws.std()), p_values(value, draws))
+
+
+def write_null(null: Null, stream: IO[bytes]) -> None:
+    """As an ``.npz``; the frames in single precision."""
+    kept: dict[str, NDArray[Any]] = {f"gaussian {name}": values for name, values in null.gaussian.items()}
+    kept |= {"real_leader": null.real_leader, "frames": null.frames.astype(np.float32)}
+    np.savez(stream, **kept)  # type: ignore[arg-type]
+
+
+def read_null(path: Path) -> Null | None:
+    """What :func:`write_null` wrote; ``None`` where there is no such file, or it is damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            kept = {name: stored[name] for name in stored.files}
+        of = {name.removeprefix("gaussian "): values for name, values in kept.items() if name.startswith("gaussian ")}
+        return Null(of, kept["real_leader"], kept["frames"].astype(np.float64))
+    except (OSError, ValueError, KeyError, BadZipFile):
+        return None
+
+
+def p_values(value: float, draws: Floats) -> float:
+    """Two-sided: twice the smaller of ``(1 + #{draws <= value}) / (N + 1)`` and the same with >=, at most 1."""
+    below, above = np.count_nonzero(draws <= value), np.count_nonzero(draws >= value)
+    return min(1.0, 2 * (1 + min(int(below), int(above))) / (len(draws) + 1))
+
+
+def share_p_value(met: int, of: int, draws: NDArray[np.bool_]) -> float:
+    """Two-sided exact binomial p-value of ``met`` of ``of`` heads, the chance of each taken from the draws."""
+    from scipy.stats import binomtest
+
+    chance = (1 + np.count_nonzero(draws)) / (len(draws) + 2)
+    return float(binomtest(met, of, chance).pvalue)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """The adjusted p-values (q-values) of Benjamini and Hochberg, in the order given.
+
+    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5])).round(3).tolist()
+    [0.04, 0.053, 0.053, 0.5]
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if p.size and not ((p > 0) & (p <= 1)).all():
+        raise ValueError("p must be numbers above 0 and at most 1")
+    order = np.argsort(p)
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
+    found = np.empty_like(p)
+    found[order] = np.minimum(adjusted, 1.0)
+    return found

@@ -1,0 +1,196 @@
+"""``eigentoken nearest``: how far each layer is from a statement, and a checkpoint of the nearest weights that meet it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eigentoken.display import frame, html_table, listing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from pandas import DataFrame
+
+    from eigentoken.documents.check_document import Interval
+    from eigentoken.documents.nearest_document import NearestBody, NearestLayer, NearestWritten
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.layer_readings import StatementOnLayer
+    from eigentoken.theory.statements.statement import Statement
+
+__all__ = ["NearestReport", "nearest"]
+
+#: Shifts of the leading eigenvalue, as shares of the norm: the first that survives the rounding to the stored dtype is taken.
+SHIFTS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
+
+
+@dataclass(frozen=True, repr=False)
+class NearestReport:
+    """``document`` is the JSON, the rest are views."""
+
+    document: NearestBody
+
+    def as_dict(self) -> NearestBody:
+        return self.document.copy()
+
+    @property
+    def layers(self) -> list[NearestLayer]:
+        return list(self.document["layers"])
+
+    def sentences(self) -> list[str]:
+        """A line a layer, then what was written."""
+        from eigentoken.checking.intervals import interval
+
+        said = []
+        for each in self.layers:
+            away = "" if each["distance"] is None else f"{each['of']} is {interval(each['distance'], 3)} away, "
+            said.append(
+                f"layer {each['layer']}: {each['word']}; {away}|F| = {interval(each['norm'], 3)}; {each['says']}"
+            )
+        written = self.document["written"]
+        if written is not None:
+            held = written["words"].count("holds")
+            moved = ", ".join(interval(ends, 3) for ends in written["moved"])
+            said.append(
+                f"wrote {written['folder']}: after rounding it holds in {held} of {len(written['words'])} layers, certified; "
+                f"|F' - F| of the changed layers: {moved}"
+            )
+        return said
+
+    def to_frame(self) -> DataFrame:
+        """One row a layer (pandas)."""
+        return frame((dict(each) for each in self.layers), "layer")
+
+    def __repr__(self) -> str:
+        told = self.document["statement"]
+        return listing(f"<{self.document['model']} and {told['title']} ({told['id']})>", self.sentences())
+
+    def _repr_html_(self) -> str:
+        told = self.document["statement"]
+        return html_table(
+            ("layer by layer",), [(each,) for each in self.sentences()], f"{told['title']} ({told['id']})"
+        )
+
+
+def nearest(model: object, statement: str, folder: str | Path | None = None) -> NearestReport:
+    """The certified distance of each layer to the weights that meet the conditions of a statement.
+
+    With ``folder``, a checkpoint is written there whose layers meet them: the output matrices of the failing layers are changed
+    so that ``F = sum_h O_h V_h`` becomes the neighbour, rounded to the stored dtype, and the conditions are certified of what
+    is stored.  Refused where that cannot be: the statement is not about the model, no weights of these shapes meet it, it is an
+    equality that rounding breaks, or the values cannot reach the neighbour.
+    """
+    from eigentoken.checking.run import open_model
+    from eigentoken.theory.statements.registry import statements
+    from eigentoken.version import __version__
+
+    asked = statements().get(statement)
+    loaded = open_model(model)
+    rows: list[NearestLayer] = []
+    failing: list[int] = []
+    for index in sorted({loaded.architecture.weights_of(number) for number in range(loaded.n_layers)}):
+        row, reading = _row(loaded.layer(index), asked)
+        rows.append(row)
+        failing += [index] if str(reading.answer) in ("fails", "undecided") else []
+    written = None if folder is None else _written(loaded, asked, rows, failing, Path(folder))
+    return NearestReport(
+        {
+            "version": __version__,
+            "model": loaded.source,
+            "fingerprint": loaded.fingerprint(),
+            "statement": {"id": asked.id, "title": asked.title},
+            "layers": rows,
+            "written": written,
+        }
+    )
+
+
+def _read(layer: Layer, asked: Statement) -> StatementOnLayer:
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.symbol_values import Answers
+
+    return read_layer(asked, weights_of(layer), Answers())
+
+
+def _row(layer: Layer, asked: Statement) -> tuple[NearestLayer, StatementOnLayer]:
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.numerics.layers.nearest import distance_to_statement
+    from eigentoken.numerics.layers.quantities import as_json, norm_of
+
+    weights, reading = weights_of(layer), _read(layer, asked)
+    found = distance_to_statement(asked, reading, weights)
+    row: NearestLayer = {
+        "layer": layer.weights_of,
+        "word": str(reading.answer),
+        "distance": as_json(found.interval),
+        "of": found.of,
+        "norm": as_json(norm_of(weights.value)),
+        "says": found.says,
+    }
+    return row, reading
+
+
+def _written(
+    loaded: Model, asked: Statement, rows: list[NearestLayer], failing: list[int], folder: Path
+) -> NearestWritten:
+    from eigentoken.checking.run import check
+    from eigentoken.models.loading.write import save_edited
+
+    away = [each for each in rows if each["word"] not in ("holds", "fails", "undecided")]
+    if away:
+        raise ValueError(f"{asked.id} cannot be met by layer {away[0]['layer']}: {away[0]['word']} ({away[0]['says']})")
+    if not failing:
+        raise ValueError(f"{asked.id} holds in every layer already: there is nothing to write")
+    outputs: dict[int, np.ndarray] = {}
+    moved: list[Interval] = []
+    for index in failing:
+        outputs[index], distance = _edited(loaded, asked, loaded.layer(index), rows)
+        moved.append(distance)
+    saved = save_edited(loaded, folder, outputs)
+    report = check(str(folder), statements=asked.id, sequences=0)
+    (told,) = report.statements
+    return {
+        "folder": str(folder),
+        "layers_changed": list(saved.layers),
+        "words": list(told["layers"]),
+        "moved": moved,
+    }
+
+
+def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLayer]) -> tuple[np.ndarray, Interval]:
+    """The output matrix of a layer with the smallest shift that survives the rounding, and how far F moved."""
+    import numpy as np
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.models.loading.write import round_to_stored
+    from eigentoken.numerics.layers.nearest import moved_by, nearest_layer_matrix, outputs_reaching
+
+    (row,) = [each for each in rows if each["layer"] == layer.weights_of]
+    dtype = loaded.store.infos[layer.output_stored.name].dtype
+    stored = weights_of(layer)
+    for shift in SHIFTS:
+        found = nearest_layer_matrix(asked.conditions, stored, (shift,))
+        if found is None:
+            continue
+        wanted = outputs_reaching(found.matrix, layer.output_matrix(), layer.value_matrix())
+        if wanted is None:
+            raise ValueError(
+                f"layer {layer.index}: the values have too small a rank to reach the neighbour by another output matrix"
+            )
+        rounded = round_to_stored(wanted, dtype)
+        if not np.isfinite(rounded).all():
+            continue
+        width = layer.heads[0].O.shape[1]
+        heads = tuple(
+            replace(head, O=rounded[:, number * width : (number + 1) * width])
+            for number, head in enumerate(layer.heads)
+        )
+        changed = replace(layer, heads=heads)
+        if str(_read(changed, asked).answer) == "holds":
+            return rounded, moved_by(stored, weights_of(changed))
+    raise ValueError(
+        f"layer {layer.index}: no neighbour that meets {asked.id} survives the rounding to {dtype} ({row['says']}); "
+        "an equality such as F = F^T is broken by any rounding"
+    )

@@ -1,0 +1,123 @@
+"""What a check found, statement by statement, in sentences: where a statement applies, and what is in the way elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eigentoken.checking.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eigentoken.checking.summary import Told
+    from eigentoken.documents.verdict_object import Verdict
+
+__all__ = ["InTheWay", "called", "in_the_way", "layers_text", "requirement", "sentence"]
+
+
+@dataclass(frozen=True)
+class InTheWay:
+    """A condition (LaTeX) that is not certified, the layers where it fails or is open, and why in the first of them.
+
+    ``distance``: from the weights to where it holds, in the spectral norm, over these layers; empty where nothing is certified.
+    """
+
+    condition: str
+    answer: str
+    layers: tuple[int, ...]
+    reason: str
+    distance: str = ""
+
+
+def called(told: Told) -> str:
+    """``Consensus of any layer matrix (PM-N1)``."""
+    return f"{told['title']} ({told['id']})"
+
+
+def layers_text(numbers: Sequence[int], count: int) -> str:
+    """``every layer``, ``layer 3``, ``layers 0-2, 5``."""
+    from eigentoken.models.loading.left_out import runs
+
+    if len(numbers) == count:
+        return "every layer" if count > 1 else "the layer"
+    return f"layer {numbers[0]}" if len(numbers) == 1 else f"layers {runs(numbers)}"
+
+
+def in_the_way(report: Report, name: str) -> list[InTheWay]:
+    """The conditions on weights that are not certified, most layers first; a condition that fails in some layers and is
+    open in others is told twice."""
+    found: dict[tuple[str, str], list[tuple[int, Verdict]]] = {}
+    for layer in report.layers:
+        reading = next(each for each in layer["hypotheses"] if each["statement"] == name)
+        for text, verdict in reading["conditions"].items():
+            if verdict["verdict"] != "holds":
+                found.setdefault((text, verdict["verdict"]), []).append((layer["layer"], verdict))
+    listed = [
+        InTheWay(
+            text,
+            answer,
+            tuple(number for number, _ in where),
+            where[0][1]["reason"],
+            _distance([verdict for _, verdict in where]) if answer == "fails" else "",
+        )
+        for (text, answer), where in found.items()
+    ]
+    return sorted(listed, key=lambda each: (-len(each.layers), each.condition, each.answer))
+
+
+def _distance(verdicts: Sequence[Verdict]) -> str:
+    """``3.15`` or ``[0.2, 0.31]`` where the distance of every layer is enclosed, ``at least 0.2`` where only a bound is known.
+
+    A verdict about one of several heads bounds from below alone: the others are to be met too.
+    """
+    from eigentoken.checking.intervals import at_least, interval
+
+    lows: list[float] = []
+    highs: list[float] = []
+    for verdict in verdicts:
+        low, high = verdict["details"].get("distance") or (verdict["margin"], None)
+        if not low or verdict["unit"] != "spectral norm":
+            return ""
+        lows.append(low)
+        if high is not None and not verdict["reason"].startswith("head "):
+            highs.append(high)
+    if len(highs) == len(lows):
+        return interval((min(lows), max(highs)), 3)
+    return f"at least {at_least(min(lows))}"
+
+
+def _obstacle(each: InTheWay, count: int) -> str:
+    from eigentoken.theory.printing.plain_text import plain_text
+
+    verb = "fails" if each.answer == "fails" else "is undecided"
+    away = f", distance {each.distance}" if each.distance else ""
+    return f"{plain_text(each.condition)} {verb} in {layers_text(each.layers, count)}{away}"
+
+
+def sentence(report: Report, told: Told) -> str:
+    """Where a statement that is about layers of this model applies, and what is in the way elsewhere."""
+    count = len(told["layers"])
+    held = [number for number, word in enumerate(told["layers"]) if word == "holds"]
+    if len(held) == count:
+        return f"{called(told)} applies to {'every layer' if count > 1 else 'the layer'}"
+    which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
+    blocked = [_obstacle(each, count) for each in in_the_way(report, told["id"])]
+    differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
+    blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
+    return f"{called(told)} applies to {which}: {'; '.join(blocked)}"
+
+
+def requirement(report: Report, name: str) -> list[str]:
+    """Why a required statement is not satisfied, a line a condition: what failed, in which layers, and why in the first."""
+    from eigentoken.theory.printing.plain_text import plain_text
+
+    (told,) = [each for each in report.statements if each["id"] == name]
+    count = len(told["layers"])
+    lines = [f"{_obstacle(each, count)} (layer {each.layers[0]}: {each.reason})" for each in in_the_way(report, name)]
+    for differing in told["differs"]:
+        where = "" if differing["layers"] == count else f" ({differing['layers']} of {count} layers)"
+        lines.append(f"it is about {differing['statement']}, and the layer has {differing['layer']}{where}")
+    tokens = ", ".join(plain_text(text) for text in told["about_tokens"])
+    unread = f"nothing of it can be decided from weights{f'; it asks of the tokens: {tokens}' if tokens else ''}"
+    return [f"{called(told)}: {told['word']}", *(lines or [unread])]

@@ -1,0 +1,154 @@
+"""A comparison on a terminal, as JSON, as a figure and as one page with lines over the models."""
+
+from __future__ import annotations
+
+import io
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from eigentoken.checking.intervals import interval
+from eigentoken.checking.plots import middle_and_half
+from eigentoken.comparing.compare import Comparison, step_numbers
+from eigentoken.comparing.sentences import number_named, words_named
+from eigentoken.output import say, say_hanging, table
+from eigentoken.pages import page
+
+if TYPE_CHECKING:
+    from eigentoken.documents.check_document import Interval
+    from eigentoken.documents.compare_document import ComparedNumber
+    from eigentoken.numerics.dynamics.charts import Chart, Curves
+
+__all__ = ["comparison_chart", "comparison_html", "comparison_json", "show_comparison"]
+
+ARROWS = {"rises": "↑", "falls": "↓", "not parted": "·"}
+NUMBERS = (
+    ("leading eigenvalue", "Re λ₁"),
+    ("gap", "gap"),
+    ("norm", "|F|"),
+    ("distance to symmetric over norm", "to sym./|F|"),
+)
+
+
+def comparison_json(found: Comparison) -> str:
+    """The document with its schema."""
+    document = {"schema": "eigentoken/compare/1", **found.as_dict()}
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _from_to(number: ComparedNumber) -> str:
+    values = number["values"]
+    return f"{interval(values[0], 3)} → {interval(values[-1], 3)} {ARROWS[number['overall']]}"
+
+
+def _rows(found: Comparison) -> list[tuple[str, ...]]:
+    rows = []
+    for layer in found.document["layers"]:
+        shared = len(layer["used_by"])
+        name = f"{layer['layer']}{f' (x{shared})' if shared > 1 else ''}"
+        cells = [_from_to(number_named(layer["numbers"], quantity)) for quantity, _ in NUMBERS]
+        rows.append((name, " ".join(words_named(layer, "case by real-part")), *cells))
+    return rows
+
+
+def show_comparison(found: Comparison) -> None:
+    """One table and the sentences."""
+    say(f"{len(found.labels)} models: {', '.join(found.labels)}", "bold")
+    columns = ("layer", "case", *(text for _, text in NUMBERS))
+    table("layers, from the first model to the last", columns, _rows(found), wrap=columns[1:])
+    say("↑ rises, ↓ falls: certified, the intervals part; · they meet; case by real part, a model each", "dim")
+    for number, text in enumerate(found.sentences()):
+        say_hanging(f"- {text}" if number else text, "  " if number else "")
+
+
+def comparison_chart(found: Comparison) -> Chart:
+    """Lines over the models: a line a layer for the numbers of F, faint lines for the heads under their median."""
+    from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
+
+    steps = step_numbers(found.labels)
+    x = [number + 1 for number in steps] if steps else list(range(len(found.labels)))
+    x_label = "training step + 1" if steps else "model"
+
+    def of_layers(quantity: str, title: str) -> Curves:
+        curves = []
+        for layer in found.document["layers"]:
+            known = [middle_and_half(each) for each in number_named(layer["numbers"], quantity)["values"]]
+            band = [half for _, half in known]
+            curves.append(Curve(x, [middle for middle, _ in known], f"layer {layer['layer']}", spread=band))
+        return Curves(curves, x_label, "", title, log_x=steps is not None)
+
+    def of_heads(quantity: str, title: str) -> Curves:
+        heads = [head for layer in found.document["layers"] for head in layer["heads"]]
+        lines = [_middles(number_named(head["numbers"], quantity)["values"]) for head in heads]
+        curves = [Curve(x, line, "", "faint") for line in lines]
+        medians = [sorted(line[place] for line in lines)[len(lines) // 2] for place in range(len(x))]
+        curves.append(Curve(x, medians, "a median head", "strong"))
+        return Curves(curves, x_label, "", title, log_x=steps is not None)
+
+    panels = [
+        of_layers("leading eigenvalue", "largest real part of an eigenvalue of F"),
+        of_layers("norm", "norm of F"),
+        of_layers("distance to symmetric over norm", "distance of F to symmetric / norm"),
+        of_heads("score norm", "norm of the scores P of each head"),
+    ]
+    return Chart(f"{found.labels[0]} to {found.labels[-1]}", panels)
+
+
+def _middles(values: list[Interval]) -> list[float]:
+    return [middle_and_half(each)[0] for each in values]
+
+
+def comparison_html(found: Comparison) -> str:
+    """One self-contained page: the sentences, the lines, the tables."""
+    from eigentoken.numerics.dynamics.drawing import draw
+
+    picture = io.StringIO()
+    draw(comparison_chart(found)).savefig(
+        picture, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
+    drawing = picture.getvalue()[picture.getvalue().index("<svg") :]
+    first, *said = found.sentences()
+    sources = "".join(
+        f"<tr><td>{escape(each['label'])}</td><td>{escape(each['source'])}</td><td><code>{each['fingerprint'][:16]}</code></td></tr>"
+        for each in found.document["models"]
+    )
+    body = [
+        f"<h1>{len(found.labels)} models beside each other</h1>",
+        f"<p>{escape(first[0].upper() + first[1:])}</p>",
+        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in said) + "</ul>",
+        '<figure class="lines" role="img" aria-label="certified numbers of layers and heads over the models">'
+        f"{drawing}<figcaption>A band is a certified interval.</figcaption></figure>",
+        "<h2>Layers, from the first model to the last</h2>",
+        _html_table(("layer", "case by real part, a model each", *(text for _, text in NUMBERS)), _rows(found)),
+        "<p>↑ rises, ↓ falls: certified, the intervals part; · they meet, and nothing is said.</p>",
+        "<h2>Heads, from the first model to the last</h2>",
+        _html_table(("layer", "head", "a real simple eigenvalue leads U", *_HEAD_NAMES), _head_rows(found)),
+        "<h2>Models</h2>",
+        f"<table><tr><th>model</th><th>source</th><th>weights</th></tr>{sources}</table>",
+    ]
+    style = "figure.lines svg { background: #fff; height: auto; } figure { margin: 1rem 0; }"
+    return page("eigentoken: compare", "\n".join(body), style=style, mathematics=False)
+
+
+_HEAD_NAMES = {
+    "|P|": "score norm",
+    "P to sym./|P|": "score distance to symmetric over norm",
+    "|U|": "value norm",
+    "U to sym./|U|": "value distance to symmetric over norm",
+}
+
+
+def _head_rows(found: Comparison) -> list[tuple[str, ...]]:
+    rows = []
+    for layer in found.document["layers"]:
+        for head in layer["heads"]:
+            words = words_named(head, "a real simple eigenvalue leads")
+            cells = [_from_to(number_named(head["numbers"], name)) for name in _HEAD_NAMES.values()]
+            rows.append((str(layer["layer"]), str(head["head"]), f"{words[0]} → {words[-1]}", *cells))
+    return rows
+
+
+def _html_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    from eigentoken.display import html_table
+
+    return f'<div class="scroll">{html_table(columns, rows)}</div>'

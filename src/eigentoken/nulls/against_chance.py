@@ -1,0 +1,216 @@
+"""Every head and layer of a model against the nulls of its shape, corrected for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eigentoken.display import frame, html_table, listing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from eigentoken.documents.chance_document import ChanceBody, ChanceShare, ChanceTest, NullName
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.chance import Floats, HeldAgainst, Null
+
+__all__ = ["AgainstChance", "against_chance"]
+
+#: Draws of a whole layer are this much fewer: they are d x d.
+LAYER_SHARE = 10
+
+
+@dataclass(frozen=True, repr=False)
+class AgainstChance:
+    """``document`` is the JSON, the rest are views."""
+
+    document: ChanceBody
+
+    def as_dict(self) -> ChanceBody:
+        return self.document.copy()
+
+    @property
+    def tests(self) -> list[ChanceTest]:
+        return list(self.document["tests"])
+
+    def not_random(self, null: NullName, *, layers: bool = False) -> list[str]:
+        """The heads (``layer.head``), or the layers, that differ from this null in some statistic after the correction."""
+        names = {
+            str(each["layer"]) if each["head"] is None else f"{each['layer']}.{each['head']}": None
+            for each in self.tests
+            if each["null"] == null
+            and (each["head"] is None) == layers
+            and each["q"] <= self.document["options"]["level"]
+        }
+        return list(names)
+
+    def sentences(self) -> list[str]:
+        """What a reader is told: how many heads look random, which do not, and by what."""
+        from eigentoken.nulls.sentences import sentences
+
+        return sentences(self)
+
+    def to_frame(self) -> DataFrame:
+        """One row a test (pandas)."""
+        return frame(dict(each) for each in self.tests)
+
+    def __repr__(self) -> str:
+        return listing(f"<{self.document['model']['description']} against chance>", self.sentences())
+
+    def _repr_html_(self) -> str:
+        return html_table(("against chance",), [(each,) for each in self.sentences()])
+
+
+def against_chance(
+    model: object,
+    *,
+    draws: int = 2000,
+    seed: int = 0,
+    level: float = 0.05,
+    done: Callable[[], None] = lambda: None,
+) -> AgainstChance:
+    """Hold every head and layer of a model against random weights of its shape.
+
+    ``draws`` of each null for a head (a tenth of it for a layer), from ``seed``: drawn once for a shape and kept in the cache.
+    ``level``: the expected share of false ones among what is called not random (Benjamini and Hochberg).  Measured in floats.
+    ``done`` is called after each layer.  The model is whatever :func:`eigentoken.check` takes.
+    """
+    from eigentoken.checking.run import open_model
+
+    if not isinstance(draws, int) or isinstance(draws, bool) or draws < 10 * LAYER_SHARE:
+        raise ValueError(f"draws must be a whole number, at least {10 * LAYER_SHARE}, got {draws!r}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    loaded = open_model(model)
+    nulls = _Nulls(draws, seed)
+    tests: list[ChanceTest] = []
+    led: list[tuple[bool, Null]] = []
+    for index in sorted({loaded.architecture.weights_of(number) for number in range(loaded.n_layers)}):
+        layer = loaded.layer(index)
+        tests += _of_layer(layer, nulls, led)
+        done()
+    for null in ("gaussian factors", "random bases"):
+        for heads in (True, False):
+            _correct([each for each in tests if each["null"] == null and (each["head"] is not None) == heads])
+    return AgainstChance(_document(loaded, tests, _shares(led), draws, seed, level))
+
+
+def _of_layer(layer: Layer, nulls: _Nulls, led: list[tuple[bool, Null]]) -> list[ChanceTest]:
+    """The tests of its heads and of the layer matrix; ``led`` gets whether a real eigenvalue leads each head."""
+    import numpy as np
+
+    from eigentoken.numerics.layers.chance import held_against, real_leader
+
+    tests: list[ChanceTest] = []
+    for head in layer.heads:
+        for part, left, right in (("scores", head.Q, head.K), ("values", head.O.T, head.V)):
+            factors = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+            null = nulls.of(factors[0])
+            found = held_against(*factors, null)
+            tests += [_test(layer.weights_of, head.index, part, each) for each in found]
+            leads = real_leader(*factors) if part == "values" and found else None
+            led += [] if leads is None else [(leads, null)]
+    outputs: dict[int, Floats] = {}
+    values: dict[int, Floats] = {}
+    for head in layer.heads:  # heads that share their values act by the sum of their outputs
+        own = np.asarray(head.O, dtype=np.float64).T
+        outputs[head.kv_index] = own if head.kv_index not in outputs else outputs[head.kv_index] + own
+        values[head.kv_index] = np.asarray(head.V, dtype=np.float64)
+    whole = np.concatenate(list(outputs.values())), np.concatenate(list(values.values()))
+    found = held_against(*whole, nulls.of(whole[0], whole=True))
+    return tests + [_test(layer.weights_of, None, "values", each) for each in found]
+
+
+def _test(layer: int, head: int | None, part: str, found: HeldAgainst) -> ChanceTest:
+    return {
+        "layer": layer,
+        "head": head,
+        "part": "scores" if part == "scores" else "values",
+        "statistic": found.statistic,
+        "null": found.null,
+        "value": found.value,
+        "mean": found.mean,
+        "deviation": found.deviation,
+        "z": found.z,
+        "p": found.p,
+        "q": 1.0,
+    }
+
+
+def _correct(tests: Sequence[ChanceTest]) -> None:
+    """Put in the q-values of one family of tests."""
+    from numpy import array
+
+    from eigentoken.numerics.layers.chance import benjamini_hochberg
+
+    if tests:
+        for each, q in zip(tests, benjamini_hochberg(array([each["p"] for each in tests])), strict=True):
+            each["q"] = float(q)
+
+
+def _shares(led: Sequence[tuple[bool, Null]]) -> list[ChanceShare]:
+    """How many heads are led by a real eigenvalue, and how many random ones of the commonest shape would be."""
+    from eigentoken.numerics.layers.chance import share_p_value
+
+    if not led:
+        return []
+    null = led[0][1]
+    alike = [leads for leads, of in led if of is null]
+    chance = float(null.real_leader.mean())
+    p = share_p_value(sum(alike), len(alike), null.real_leader)
+    return [{"what": "heads led by a real eigenvalue", "met": sum(alike), "of": len(alike), "chance": chance, "p": p}]
+
+
+def _document(
+    loaded: Model, tests: list[ChanceTest], shares: list[ChanceShare], draws: int, seed: int, level: float
+) -> ChanceBody:
+    from eigentoken.numerics.layers.chance import STATISTICS
+    from eigentoken.version import __version__
+
+    return {
+        "version": __version__,
+        "model": {"source": loaded.source, "description": loaded.describe(), "fingerprint": loaded.fingerprint()},
+        "options": {"draws": draws, "layer_draws": draws // LAYER_SHARE, "seed": seed, "level": level},
+        "statistics": STATISTICS,
+        "shares": shares,
+        "tests": tests,
+    }
+
+
+class _Nulls:
+    """The draws by shape, from the cache where they are there already."""
+
+    def __init__(self, draws: int, seed: int) -> None:
+        self.draws, self.seed = draws, seed
+        self.known: dict[tuple[int, int, bool], Null] = {}
+
+    def of(self, factor: Floats, whole: bool = False) -> Null:
+        """For factors of this shape (width, d); for a ``whole`` layer fewer draws, and Gaussian factors alone."""
+        width, d = int(factor.shape[0]), int(factor.shape[1])
+        key = (width, d, whole)
+        if key not in self.known:
+            self.known[key] = self._kept(width, d, whole)
+        return self.known[key]
+
+    def _kept(self, width: int, d: int, whole: bool) -> Null:
+        import hashlib
+        import io
+
+        import eigentoken.numerics.layers.chance as numerics
+        from eigentoken.checking.run import cache_folder
+        from eigentoken.files.writing import write_bytes
+
+        draws = self.draws // LAYER_SHARE if whole else self.draws
+        code = hashlib.sha256(Path(numerics.__file__).read_bytes()).hexdigest()[:16]
+        path = cache_folder() / "nulls" / f"{width}-{d}-{draws}-{self.seed}-{'layer' if whole else 'head'}-{code}.npz"
+        found = numerics.read_null(path)
+        if found is None:
+            found = numerics.draw_null(width, d, draws, self.seed, frames=0 if whole else draws)
+            stream = io.BytesIO()
+            numerics.write_null(found, stream)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(path, stream.getvalue())
+        return found

@@ -1,0 +1,109 @@
+"""What was held against chance, in sentences, and on a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from eigentoken.output import say, say_hanging, table
+
+if TYPE_CHECKING:
+    from eigentoken.documents.chance_document import ChanceTest, NullName
+    from eigentoken.nulls.against_chance import AgainstChance
+
+__all__ = ["chance_json", "sentences", "show_chance"]
+
+NULLS: dict[NullName, str] = {
+    "gaussian factors": "random Gaussian factors of the same shapes",
+    "random bases": "matrices with the same singular values and random bases",
+}
+#: Of these the strongest are named.
+MOST = 5
+
+
+def sentences(found: AgainstChance) -> list[str]:
+    """For each null the heads, then the layers, then the shares."""
+    said = [_told(found, null, layers=False) for null in NULLS]
+    said.append(_told(found, "gaussian factors", layers=True))
+    for share in found.document["shares"]:
+        said.append(
+            f"{share['what']}: {share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random "
+            f"{share['chance']:.2f} (two-sided p = {share['p']:.2g}, heads taken as independent)"
+        )
+    return said
+
+
+def _told(found: AgainstChance, null: NullName, *, layers: bool) -> str:
+    what = "layers" if layers else "heads"
+    tests = [each for each in found.tests if each["null"] == null and (each["head"] is None) == layers]
+    every = list(dict.fromkeys(_name(each) for each in tests))
+    apart = found.not_random(null, layers=layers)
+    against = f"against {NULLS[null]}: "
+    if not every:
+        return f"{against}no {what} to test"
+    if not apart:
+        return f"{against}all {len(every)} {what} look random"
+    strongest = [_strongest(tests, name) for name in apart]
+    named = sorted(strongest, key=lambda each: -abs(each["z"]))
+    listed = ", ".join(f"{_name(each)} ({_way(each)})" for each in named[:MOST])
+    rest = f", and {len(named) - MOST} more" if len(named) > MOST else ""
+    if len(apart) < len(every) / 2:
+        return f"{against}most {what} look random, these {len(apart)} of {len(every)} do not: {listed}{rest}"
+    if len(apart) == len(every):
+        all_of_them = (
+            f"none of the {len(every)} {what} looks" if len(every) > 1 else f"the one {what[:-1]} does not look"
+        )
+        return f"{against}{all_of_them} random; strongest: {listed}{rest}"
+    return f"{against}{len(apart)} of {len(every)} {what} do not look random: {listed}{rest}"
+
+
+def _name(test: ChanceTest) -> str:
+    return str(test["layer"]) if test["head"] is None else f"{test['layer']}.{test['head']}"
+
+
+def _strongest(tests: Sequence[ChanceTest], name: str) -> ChanceTest:
+    """The test with the smallest q-value, then the largest deviation."""
+    return min((each for each in tests if _name(each) == name), key=lambda each: (each["q"], -abs(each["z"])))
+
+
+def _way(test: ChanceTest) -> str:
+    side = "above" if test["z"] > 0 else "below"
+    return f"{test['statistic']} of the {test['part']} {abs(test['z']):.1f} deviations {side}"
+
+
+def chance_json(found: AgainstChance) -> str:
+    """The document with its schema."""
+    return json.dumps({"schema": "eigentoken/chance/1", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+
+
+def show_chance(found: AgainstChance) -> None:
+    """A table by statistic, then the sentences."""
+    options = found.document["options"]
+    say(found.document["model"]["description"], "bold")
+    rows = []
+    for null in NULLS:
+        for part in ("scores", "values"):
+            for statistic in found.document["statistics"]:
+                of = [
+                    each
+                    for each in found.tests
+                    if (each["null"], each["part"], each["statistic"]) == (null, part, statistic)
+                    and each["head"] is not None
+                ]
+                if of:
+                    apart = [each for each in of if each["q"] <= options["level"]]
+                    above = sum(each["z"] > 0 for each in apart)
+                    middle = sorted(each["z"] for each in of)[len(of) // 2]
+                    rows.append(
+                        (null, part, statistic, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}")
+                    )
+    columns = ("against", "of the", "statistic", "above", "below", "median z")
+    table(f"heads that differ from chance ({options['draws']} draws, q at most {options['level']:g})", columns, rows)
+    for text in found.sentences():
+        say_hanging(f"- {text}")
+    say(
+        "measured in floats, not certified; the level is the expected share of false ones among those named (Benjamini and "
+        "Hochberg: independent or positively dependent tests)",
+        "dim",
+    )

@@ -1,0 +1,119 @@
+"""Against chance: the statistics are what they say, the nulls are uniform, the correction is right, and trained heads differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import eigentoken as et
+from eigentoken.models import load
+from eigentoken.numerics.layers import chance
+from eigentoken.schemas import schema
+
+from ..commands import here
+
+SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
+
+
+def test_the_statistics_are_those_of_the_whole_matrix() -> None:
+    """Through the factors, narrow and wide, as from the matrix itself."""
+    source = np.random.default_rng(3)
+    for width, d in ((3, 7), (7, 7), (9, 5)):
+        left, right = source.standard_normal((2, width, d))
+        M, rank = left.T @ right, min(width, d)
+        found = chance.spectral_statistics(left, right)
+        size = np.linalg.norm(M)
+        assert found["trace"] == pytest.approx(np.trace(M) / (np.sqrt(rank) * size))
+        assert found["asymmetry"] == pytest.approx(np.linalg.norm(M - M.T) / 2 / size)
+        assert found["stable rank"] == pytest.approx(size**2 / np.linalg.norm(M, 2) ** 2 / rank)
+        values = np.linalg.eigvals(M)
+        top = values.real.max() if width >= d else np.sort(values.real[np.abs(values) > 1e-9])[-1]
+        assert found["leader"] == pytest.approx(top / np.abs(values).max())
+        again = chance.spectral_statistics(5 * left, 0.01 * right)
+        assert again == pytest.approx(found)
+    assert chance.spectral_statistics(np.zeros((3, 7)), right[:3].repeat(2, 1)[:, :7]) == {}
+    assert chance.spectral_statistics(np.full((3, 7), np.nan), np.ones((3, 7))) == {}
+
+
+def test_the_frames_are_uniform() -> None:
+    """Haar: the entries of B^T A have mean 0, also on the diagonal (a plain QR has not), and mean square 1/d."""
+    null = chance.draw_null(4, 10, 6000, 0, frames=6000)
+    error = 5 / np.sqrt(6000 * 10)
+    assert np.abs(null.frames.mean(axis=0)).max() < error
+    assert np.abs((null.frames**2).mean(axis=0) * 10 - 1).max() < 5 * np.sqrt(2 / 6000)
+    assert abs(null.gaussian["trace"].mean()) < 5 * null.gaussian["trace"].std() / np.sqrt(6000)
+    same = chance.draw_null(4, 10, 6000, 0, frames=10)
+    assert np.array_equal(same.gaussian["trace"], null.gaussian["trace"])
+    assert not np.array_equal(chance.draw_null(4, 10, 50, 1, frames=0).gaussian["trace"], null.gaussian["trace"][:50])
+
+
+def test_p_values_and_their_correction() -> None:
+    draws = np.arange(99, dtype=float)
+    assert chance.p_values(1000.0, draws) == chance.p_values(-1.0, draws) == pytest.approx(2 / 100)
+    assert chance.p_values(49.0, draws) == 1.0
+    p = np.array([0.001, 0.2, 0.011, 0.9, 0.03])
+    expected = [min(p[j] * 5 / (1 + np.count_nonzero(p < p[j])) for j in range(5) if p[j] >= p[i]) for i in range(5)]
+    assert chance.benjamini_hochberg(p).tolist() == pytest.approx(expected)
+    for wrong in ([0.0, 0.5], [1.5], [-0.1]):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            chance.benjamini_hochberg(np.array(wrong))
+
+
+def test_random_heads_look_random_and_the_level_is_kept() -> None:
+    """Of 300 Gaussian heads about a twentieth has p <= 0.05; a symmetric head, P = Q^T Q, has the smallest p there is."""
+    null, source = chance.draw_null(4, 12, 999, 0, frames=999), np.random.default_rng(8)
+    small = 0
+    for _ in range(300):
+        found = chance.held_against(*source.standard_normal((2, 4, 12)), null)
+        assert {each.null for each in found} == {"gaussian factors", "random bases"}
+        small += sum(each.p <= 0.05 for each in found if (each.statistic, each.null) == ("trace", "gaussian factors"))
+    assert 2 <= small <= 30
+    Q = source.standard_normal((4, 12))
+    for each in chance.held_against(Q, Q, null):
+        if each.statistic in ("trace", "asymmetry"):
+            assert each.p == pytest.approx(2 / 1000) and abs(each.z) > 3
+
+
+def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights as they were drawn differ in no head; trained ones do, in most."""
+    monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
+    new, trained = (
+        et.against_chance(str(SAVED / f"{name}.safetensors"), draws=999) for name in ("step00000", "step03000")
+    )
+    assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
+    assert len(trained.not_random("gaussian factors")) > 8
+    document = {"schema": "eigentoken/chance/1", **json.loads(json.dumps(trained.as_dict()))}
+    jsonschema.validate(document, schema("chance"))
+    document["tests"][0]["q"] = 1.5
+    with pytest.raises(jsonschema.ValidationError, match="maximum"):
+        jsonschema.validate(document, schema("chance"))
+    first = load(str(SAVED / "step03000.safetensors")).layer(0).heads[0]
+    stated = next(each for each in trained.tests if (each["statistic"], each["part"]) == ("trace", "scores"))
+    assert stated["value"] == pytest.approx(np.trace(first.P) / (4 * np.linalg.norm(first.P)), rel=1e-6)
+    assert any(text.startswith("against random Gaussian factors") for text in trained.sentences())
+    kept = sorted((tmp_path / "nulls").glob("*.npz"))
+    assert len(kept) == 2  # a head and a layer, whatever the number of heads
+    kept[0].write_bytes(b"damaged")
+    assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999).as_dict() == trained.as_dict()
+
+
+def test_wrong_input_is_refused(tmp_path: Path) -> None:
+    path = str(SAVED / "step00000.safetensors")
+    for options, says in (
+        ({"draws": 5}, "draws must be"),
+        ({"draws": True}, "draws must be"),
+        ({"level": 1.0}, "level must"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            et.against_chance(path, **options)
+    for arguments, says in (
+        (["chance", tmp_path / "nowhere"], "no such file"),
+        (["chance", path, "--draws", "3"], "draws"),
+        (["chance", path, "-o", tmp_path / "c.txt"], ".json file"),
+    ):
+        ran = here(*arguments)
+        assert ran.returncode == 2 and says in ran.stderr and len(ran.stderr.strip().splitlines()) == 1

@@ -1,0 +1,87 @@
+"""Distances to a statement are enclosed, and what is written meets it after rounding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import eigentoken as et
+from eigentoken.models import ModelError, load
+from eigentoken.schemas import schema
+
+from ..commands import here
+
+SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
+FIRST = str(SAVED / "step00000.safetensors")
+
+
+def test_the_nearest_weights_are_written_and_certified(tmp_path: Path) -> None:
+    """Layers 0 and 2 of the first saved step are led by a complex pair; after the edit a positive real eigenvalue leads."""
+    found = et.nearest(FIRST, "PM-N1", tmp_path / "near")
+    assert [each["word"] for each in found.layers] == ["fails", "holds", "fails", "holds"]
+    written = found.document["written"]
+    assert written is not None
+    assert written["words"] == ["holds"] * 4 and written["layers_changed"] == [0, 2]
+    assert et.check(str(tmp_path / "near"), statements="PM-N1", sequences=0).satisfies("PM-N1")
+    before, after = load(FIRST), load(str(tmp_path / "near"))
+    for index, moved in zip((0, 2), written["moved"], strict=True):
+        low, high = found.layers[index]["distance"]
+        assert 0 <= low <= high < found.layers[index]["norm"][0] / 2
+        assert low <= moved[1]  # no weights that meet it can be nearer
+        old, new = before.layer(index), after.layer(index)
+        assert moved[0] * (1 - 1e-9) <= np.linalg.norm(new.F - old.F, 2) <= moved[1] * (1 + 1e-9)
+        assert new.stored_dtype == "float16" and np.array_equal(new.heads[0].Q, old.heads[0].Q)
+        values = np.linalg.eigvals(new.F)
+        leader = values[np.argmax(values.real)]
+        assert leader.imag == 0 and leader.real > 0 and np.sort(values.real)[-2] < leader.real
+        assert np.linalg.eigvals(old.F)[np.argmax(np.linalg.eigvals(old.F).real)].imag != 0
+    for index in (1, 3):
+        assert found.layers[index]["distance"] == [0.0, 0.0]
+        assert np.array_equal(before.layer(index).F, after.layer(index).F)
+    document = {"schema": "eigentoken/nearest/1", **json.loads(json.dumps(found.as_dict()))}
+    jsonschema.validate(document, schema("nearest"))
+    document["layers"][0]["word"] = "nearly"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, schema("nearest"))
+
+
+def test_the_distance_to_symmetric_is_exact() -> None:
+    """CT-2 asks F = F^T: the distance is |F - F^T| / 2, and PM-T1, which asks a simple leader too, is no nearer."""
+    import torch
+
+    torch.manual_seed(3)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    F = load(layer).layer(0).F
+    skew = np.linalg.norm(F - F.T, 2) / 2
+    (row,) = et.nearest(layer, "CT-2").layers
+    assert row["word"] == "fails" and row["of"] == "F"
+    assert row["distance"][0] * (1 - 1e-9) <= skew <= row["distance"][1] * (1 + 1e-9)
+    assert row["distance"][1] - row["distance"][0] < 1e-6
+    (both,) = et.nearest(layer, "PM-T1").layers
+    assert both["distance"][0] <= skew * (1 + 1e-9) and both["distance"][1] >= skew * (1 - 1e-9)
+    with pytest.raises(ValueError, match="an equality such as"):
+        et.nearest(layer, "CT-2", "nowhere")
+    assert not Path("nowhere").exists()
+
+
+def test_what_cannot_be_met_is_said(tmp_path: Path) -> None:
+    found = et.nearest(FIRST, "AB-X1c")
+    for each in found.layers:
+        assert each["distance"][1] == "inf" and "no weights of these shapes meet it" in each["says"]
+    for name, says in (("AB-X1c", "no neighbour that meets"), ("PM-L4", "not about this model")):
+        with pytest.raises(ValueError, match=says):
+            et.nearest(FIRST, name, tmp_path / "near")
+    with pytest.raises(ValueError, match="nothing to write"):
+        et.nearest(str(SAVED / "step00100.safetensors"), "PM-N1", tmp_path / "near")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ModelError, match="exists already"):
+        et.nearest(FIRST, "PM-N1", tmp_path / "there")
+    assert not (tmp_path / "near").exists()
+    ran = here("nearest", FIRST, "PM-N999")
+    assert ran.returncode == 2 and "did you mean" in ran.stderr
+    told = here("nearest", FIRST, "PM-N1")
+    assert told.returncode == 0 and "layer 0: fails; F is" in " ".join(told.stdout.split())
