@@ -18,8 +18,11 @@ __all__ = ["OutOfTime", "is_over", "limited", "patient", "tick"]
 _LOCAL = threading.local()
 #: Seconds: an alarm is never set later than this (an endless time is asked for as infinity).
 LONGEST = 1e8
-#: The modules of coverage that run in the midst of what is measured: they hold a lock, and nobody would give it back.
-MEASURING = frozenset({"coverage.collector", "coverage.control"})
+#: Modules whose work is not broken off: those of coverage hold a lock that nobody would give back, and a package whose import
+#: is broken off is there in part, and fails later.
+UNBROKEN = frozenset(
+    {"coverage.collector", "coverage.control", "importlib._bootstrap", "_frozen_importlib", "importlib"}
+)
 #: Seconds until the alarm rings again.
 MOMENT = 1e-3
 
@@ -95,9 +98,9 @@ def limited(end: float | None) -> Iterator[None]:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    """Stop the work, or ring again in a moment where it is the measuring of coverage that would be stopped, lock in hand."""
+    """Stop the work, or ring again in a moment where it is an import, or the measuring of coverage, that would be stopped."""
     while frame is not None:
-        if frame.f_globals.get("__name__") in MEASURING:
+        if frame.f_globals.get("__name__") in UNBROKEN:
             signal.setitimer(signal.ITIMER_REAL, MOMENT)
             return
         frame = frame.f_back

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
+from eigentoken.numerics.instances.matrix_quantities import shaped
 from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
@@ -37,7 +38,7 @@ def construct(
     empty = torch.zeros(count, n, d, dtype=torch.float64)
     if plan.is_map:
         parameters["alpha"] = torch.ones(count, dtype=torch.float64)
-    batch = scaled(plan, Batch(plan.system, parameters, empty, k, p, corner, plan.mask))
+    batch = scaled(plan, shaped(plan, Batch(plan.system, parameters, empty, k, p, corner, plan.mask)))
     batch = _with_scores(plan, batch, generator)
     if plan.is_map:
         batch = batch.with_parameters({**batch.parameters, "alpha": _steps(plan, batch, generator)})

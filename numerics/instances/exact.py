@@ -134,14 +134,19 @@ def _basis(plan: Plan, batch: Batch) -> Tensor:
     return torch.eye(batch.d, dtype=torch.float64)
 
 
-def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
-    """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state."""
+def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = False) -> ExactDraft | None:
+    """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state.
+
+    The instance is turned to a basis in which it is simple, unless it is to be taken ``as_it_stands`` (which only an instance at
+    no place can be): what code of an author says of entries is not the same in another basis.
+    """
+    as_it_stands = as_it_stands and plan.place is None
     if isinstance(plan.place, Clustering):
         return _clustered_draft(batch, denominator)
     curved = batch.system.space is Space.ELLIPSOID and denominator > 1 and plan.place is None
     if batch.system.space is Space.ELLIPSOID and not curved:
         batch = _on_the_unit_metric(batch)
-    ready = turned(batch, _basis(plan, batch))
+    ready = turned(batch, torch.eye(batch.d, dtype=torch.float64) if as_it_stands else _basis(plan, batch))
     factor = _metric_factor(ready, denominator) if curved else None
     symmetric = {
         getattr(term, "name", "")
@@ -149,7 +154,7 @@ def draft(plan: Plan, batch: Batch, denominator: int) -> ExactDraft | None:
         if asked.symmetric or (asked.fixed is not None and asked.fixed != "orthogonal")
     }
     turning = {getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.fixed == "orthogonal"}
-    diagonal = _diagonal_name(plan, ready)
+    diagonal = None if as_it_stands else _diagonal_name(plan, ready)
     corner = isinstance(plan.place, ConsensusAt) and diagonal is None
 
     def rows(name: str, value: Tensor) -> Rows:

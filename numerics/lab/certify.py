@@ -21,13 +21,15 @@ from eigentoken.documents.refutation_document import Conjecture as ConjectureDoc
 from eigentoken.documents.refutation_document import Inputs as LabInputs
 from eigentoken.documents.verdict_object import Verdict as VerdictDocument
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.lab.predicates import predicate_home, predicate_verdict
+from eigentoken.numerics.lab.predicate_files import predicate_home, premise_home
+from eigentoken.numerics.lab.predicates import predicate_verdict, premise_verdict
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.bracketed_starts import holds_on_arc
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.documents import (
     FREE,
+    GIVEN,
     UnknownObservable,
     WordDocumentError,
     conjecture_digest,
@@ -47,10 +49,11 @@ if TYPE_CHECKING:
 def conjecture_document(conjecture: Conjecture) -> ConjectureDocument:
     """Name, system, conditions and claims of a conjecture with their digest."""
     free: list[StatedWord] = [] if conjecture.holds_if is None else [{"text": FREE, "statement": None}]
+    given: list[StatedWord] = [] if conjecture.given is None else [{"text": GIVEN, "statement": None}]
     document: ConjectureDocument = {
         "name": conjecture.name,
         "system": conjecture.system,
-        "conditions": [_word(each) for each in conjecture.conditions],
+        "conditions": [*(_word(each) for each in conjecture.conditions), *given],
         "claims": [*(_word(each) for each in conjecture.claims), *free],
         "digest": "",
     }
@@ -153,6 +156,9 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         if not (verdict.is_holds if satisfied else verdict.is_fails):
             return None
         listed.append((_text(condition, satisfied), verdict))
+    premise = _premise(target.conjecture, case)
+    if premise is not None and not premise.is_holds:
+        return None
     verdict = claim_verdict(target, case)
     if not verdict.is_fails:
         return None
@@ -168,13 +174,23 @@ def certify_case(target: Target, case: Case) -> Certified | None:
         _lab_certificate("lab/condition", text, VerdictAnswer.HOLDS, inputs, _own(found, case, encode(condition)))
         for (text, found), (condition, _) in zip(listed, _asked(target), strict=True)
     ]
-    claim = "holds_if" if target.claim is None else LATEX(target.claim)
+    if premise is not None:
+        given = _own(premise, case, None)
+        given["predicate"] = dict(premise_home(target.conjecture))
+        certificates.append(_lab_certificate("lab/condition", GIVEN, VerdictAnswer.HOLDS, inputs, given))
+        listed.append((GIVEN, premise))
+    claim = FREE if target.claim is None else LATEX(target.claim)
     statement = None if target.claim is None else encode(target.claim)
     data = _own(verdict, case, statement)
     if target.claim is None or _has_own_observable(statement):
         data["predicate"] = dict(predicate_home(target.conjecture))
     certificates.append(_lab_certificate("lab/claim", claim, VerdictAnswer.FAILS, inputs, data))
     return Certified(case, tuple(listed), claim, verdict, tuple(certificates))
+
+
+def _premise(conjecture: Conjecture, case: Case) -> Verdict | None:
+    """The certified verdict about the premise ``given``, where there is one."""
+    return None if conjecture.given is None else premise_verdict(conjecture.given, case)
 
 
 def _own(verdict: Verdict, case: Case, statement: dict[str, object] | None) -> LabData:

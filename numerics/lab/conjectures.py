@@ -125,8 +125,11 @@ class Conjecture:
     (:mod:`eigentoken.numerics.lab.predicates`): a function, or ``"file.py:function"``.  It is given an object with the
     parameters as attributes (``instance.V``, ``instance.alpha``, ``instance.tokens``): numpy arrays of floats in the search,
     arrays of exact numbers when a counterexample is certified; the conjecture says that it is always
-    true.  ``at`` puts the tokens that it is given at a place.  ``n`` and ``d`` restrict the sizes that are tried; ``mask``
-    is ``"causal"`` or a matrix of 0 and 1 (row i: to whom token i attends).
+    true.  It may also return a float, its margin: then the conjecture says that this is never negative, the search climbs it,
+    and a counterexample says by how much it is false.  ``given`` is a premise of ``holds_if``, a function of the same kind: only
+    instances where it is true count, and where it is a margin they are searched for by climbing it.  ``at`` puts the tokens
+    that they are given at a place.  ``n`` and ``d`` restrict the sizes that are tried; ``mask`` is ``"causal"`` or a matrix of 0
+    and 1 (row i: to whom token i attends).
     """
 
     name: str
@@ -134,6 +137,7 @@ class Conjecture:
     conditions: Sequence[Condition] = ()
     claims: Sequence[Claim] = ()
     holds_if: Callable[[Any], Any] | str | None = field(default=None, compare=False)
+    given: Callable[..., object] | None = field(default=None, compare=False)
     at: Place | None = None
     n: int | Sequence[int] | None = None
     d: int | Sequence[int] | None = None
@@ -159,7 +163,7 @@ class Conjecture:
             self._resolve(self.holds_if)
 
     def _resolve(self, text: str) -> None:
-        from eigentoken.numerics.lab.predicates import resolved
+        from eigentoken.numerics.lab.predicate_files import resolved
 
         try:
             found = resolved(text, self.file)
@@ -188,6 +192,8 @@ class Conjecture:
             raise self.error(f"{self.name}: nothing is claimed: give claims or holds_if")
         if self.holds_if is not None and not callable(self.holds_if) and not isinstance(self.holds_if, str):
             raise self.error(f"{self.name}: holds_if must be a function or 'file.py:function', got {self.holds_if!r}")
+        if self.given is not None and (not callable(self.given) or self.holds_if is None):
+            raise self.error(f"{self.name}: given must be a function, the premise of holds_if, got {self.given!r}")
         if self.at is not None and (not isinstance(self.at, Place) or self.holds_if is None):
             raise self.error(f"{self.name}: at must be a place for the free predicate holds_if, got {self.at!r}")
         if self.expect not in {"open", "survives", "refuted"}:
@@ -201,7 +207,8 @@ class Conjecture:
         )
         strange = unreadable(word, scalars)
         if strange is not None:
-            known = "n, d, k, p, q, alpha, Eigenvalue, SpectralNorm, SpectralRadiusOff, ScoreAtEigenvector"
+            known = "n, d, k, p, q, alpha, Eigenvalue, SpectralNorm, SpectralRadiusOff, ScoreAtEigenvector, Trace, "
+            known += "Determinant, Rank, SmallestEntry, LargestEntry"
             known += "".join(f", scalar({name!r})" for name in sorted(scalars))
             raise self.error(f"{self.name}: {strange} has no value in the lab: use {known}, or a predicate holds_if")
         formula = None if listed.standard else closed_form_only(word)
@@ -244,6 +251,7 @@ class Conjecture:
     def __repr__(self) -> str:
         said = [f"{part}: {'; '.join(plain_text(str(LATEX(each))) for each in getattr(self, part))}"
                 for part in ("conditions", "claims") if getattr(self, part)]  # fmt: skip
+        said += ["given: a free predicate"] if self.given is not None else []
         said += ["claims: a free predicate"] if self.holds_if is not None else []
         return listing(f"<Conjecture on {self.system}: {self.name}>", said, width=400)
 
@@ -253,7 +261,9 @@ class Conjecture:
         return rf"${given} \implies {then}$"
 
     def without(self, index: int) -> Conjecture:
-        """The conjecture with one condition removed."""
+        """The conjecture with one condition removed; the premise ``given`` counts as the last one."""
+        if self.given is not None and index == len(self.conditions):
+            return replace(self, given=None)
         kept = tuple(each for number, each in enumerate(self.conditions) if number != index)
         return replace(self, conditions=kept)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from eigentoken.numerics.deadline import is_over, patient
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.strategies import plan_instances
+from eigentoken.numerics.lab.premises import premise_holds
 from eigentoken.numerics.lab.targets import Target
 
 __all__ = ["steered_search"]
@@ -42,6 +43,8 @@ def steered_search(goal: Target, examples: int, seed: int) -> tuple[list[tuple[B
         nonlocal looked
         if is_over():  # a failure ends the run of Hypothesis in good order
             raise Enough
+        if not bool(premise_holds(goal, batch)):
+            return
         looked += 1
         value = goal.violation(batch)
         height = float(value[0])

@@ -10,15 +10,12 @@ for what its author may have meant.  Only what it answers there can refute.
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from operator import mul
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +31,11 @@ from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.lab.answers import answer_height, named, proved_answer
 from eigentoken.numerics.readings.certified_claims import classified
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.exactness.balls import precision
-from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
 from eigentoken.theory.systems.system import System, Time
 
@@ -49,11 +47,10 @@ if TYPE_CHECKING:
 __all__ = [
     "UndefinedState",
     "call_predicate",
-    "file_digest",
-    "predicate_home",
     "predicate_verdict",
     "predicate_violation",
-    "resolved",
+    "premise_height",
+    "premise_verdict",
     "told",
 ]
 
@@ -72,9 +69,17 @@ class UndefinedState(Exception):
 class FloatInstance(SimpleNamespace):
     """One instance for a free predicate: parameters and tokens as numpy arrays."""
 
-    def advance(self) -> NDArray[np.float64]:
-        """The next state of a map, or the velocity of a flow."""
+    def advance(self, tokens: Any = None, **parameters: Any) -> NDArray[np.float64]:
+        """The next state of a map, or the velocity of a flow; also at other tokens, or with other parameters by name."""
         batch: Batch = self._batch
+        if tokens is not None or parameters:
+            shapes = {name: np.shape(value) for name, value in vars(self).items()}
+            given = _checked(batch.system, shapes, {**parameters, **({} if tokens is None else {"tokens": tokens})})
+            floats = {
+                name: torch.from_numpy(np.array(value, dtype=float, order="C"))[None] for name, value in given.items()
+            }
+            state = floats.pop("tokens", batch.tokens)
+            batch = batch.with_parameters({**batch.parameters, **floats}, state)
         moved = problem_of(batch).advance(batch.tokens, 0.0)[0].numpy()
         if not np.isfinite(moved).all():
             self._undefined.append(True)  # stays, even if the predicate handles the exception
@@ -106,9 +111,15 @@ def _has_softmax(system: System) -> None:
 class DecidedInstance(SimpleNamespace):
     """One exact instance for a free predicate: parameters and tokens as numpy arrays of decided numbers."""
 
-    def advance(self) -> Any:
-        """The next state of a map, or the velocity of a flow."""
+    def advance(self, tokens: Any = None, **parameters: Any) -> Any:
+        """The next state of a map, or the velocity of a flow; also at other tokens, or with other parameters by name."""
         system, mask = self._case.instance.system, self._case.instance.mask
+        if tokens is not None or parameters:
+            shapes = {name: np.shape(value) for name, value in vars(self).items()}
+            given = _checked(system, shapes, {**parameters, **({} if tokens is None else {"tokens": tokens})})
+            exact = {name: _decided_rows(value) for name, value in given.items()}
+            state = exact.pop("tokens", self._tokens)
+            return decided_array(system.advance(_DECIDED, {**self._parameters, **exact}, state, mask))
         with self._by_formulas():
             return decided_array(system.advance(_DECIDED, self._parameters, self._tokens, mask))
 
@@ -132,6 +143,28 @@ class DecidedInstance(SimpleNamespace):
         if verdict.is_undecided:
             raise NotDecided(verdict.reason)
         return bool(verdict.is_holds)
+
+
+def _checked(system: System, shapes: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Tokens and parameters that a predicate puts in the place of its own: known names, with the shapes of its own."""
+    known = [name for name in ("tokens", *(each.name for each in system.parameters)) if name in shapes]
+    for name, value in given.items():
+        if name not in known or name == "heads":
+            listed = ", ".join(each for each in known if each != "heads")
+            raise ValueError(f"advance of {system.name} takes {listed}, got {name}")
+        if np.shape(value) != shapes[name]:
+            raise ValueError(f"advance: {name} must have the shape {shapes[name]} of its own, got {np.shape(value)}")
+    return given
+
+
+def _decided_rows(value: Any) -> Any:
+    """A number, vector or matrix of an author as decided numbers in tuples; what is no number is refused."""
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
+        return tuple(_decided_rows(each) for each in value)
+    number = decided(value[()] if isinstance(value, np.ndarray) else value)
+    if number is NotImplemented:
+        raise NotDecided(f"advance is given {type(value).__name__}, which is no number")
+    return number
 
 
 def _all_decided(value: Any) -> bool:
@@ -237,31 +270,22 @@ def decided_instance(case: Case) -> DecidedInstance:
 # --- in floats: the search -------------------------------------------------------------------------------------------
 
 
-def call_predicate(conjecture: Conjecture, instance: Any) -> bool:
-    """``holds_if(instance)``; what it raises, or answers instead of True and False, is told with the line in the file."""
-    assert callable(conjecture.holds_if)
-    with told(conjecture, "holds_if", conjecture.predicate_file):
-        answer = conjecture.holds_if(instance)
-    found = _truth(answer)
+def call_predicate(conjecture: Conjecture, instance: Any, part: str = "holds_if") -> float:
+    """How true ``holds_if`` (or the premise ``given``) is: 1 or -1 for True and False, or its margin.
+
+    What it raises, or answers instead, is told with the line in the file.
+    """
+    predicate = getattr(conjecture, part)
+    assert callable(predicate)
+    with told(conjecture, part, conjecture.predicate_file if part == "holds_if" else ""):
+        answer = predicate(instance)
+    found = answer_height(answer)
     if found is None:
-        code = getattr(conjecture.holds_if, "__code__", None)
+        code = getattr(predicate, "__code__", None)
         place = (conjecture.file, conjecture.line) if code is None else (code.co_filename, code.co_firstlineno)
-        said = f"holds_if returned {_named(answer)}: return True or False (of an array, .all() or .any())"
-        raise _error(f"{conjecture.name}: {said}", *place)
+        said = f"{part} returned {named(answer)}: return True or False (of an array, .all() or .any()), or a float"
+        raise _error(f"{conjecture.name}: {said}, negative where it is false", *place)
     return found
-
-
-def _truth(answer: Any) -> bool | None:
-    """True or False as Python and numpy write them; ``None`` for anything else."""
-    if isinstance(answer, np.ndarray) and answer.ndim == 0 and answer.dtype == bool:
-        return bool(answer)
-    return bool(answer) if isinstance(answer, bool | np.bool_) else None
-
-
-def _named(answer: Any) -> str:
-    if isinstance(answer, np.ndarray):
-        return f"an array of shape {answer.shape}"
-    return "None (is a return missing?)" if answer is None else f"{answer!r}, a {type(answer).__name__}"
 
 
 def _error(said: str, file: str, line: int) -> Exception:
@@ -289,20 +313,31 @@ def told(conjecture: Conjecture, what: str, file: str = "") -> Iterator[None]:
 
 
 def predicate_violation(conjecture: Conjecture, batch: Batch) -> Tensor:
-    """1 where the predicate is false, -1 where it is true, ``nan`` where the state has no image: nothing is judged there."""
-    return torch.tensor(
-        [_violation(conjecture, one_instance(batch, b)) for b in range(batch.count)], dtype=torch.float64
-    )
+    """1 and -1 where the predicate is false and true, or minus its margin; ``nan`` where the state has no image.
+
+    Nothing is judged where the state has no image, or where the margin is ``nan``.
+    """
+    return -_heights(conjecture, batch, "holds_if")
 
 
-def _violation(conjecture: Conjecture, instance: FloatInstance) -> float:
+def premise_height(conjecture: Conjecture, batch: Batch) -> Tensor:
+    """How true the premise ``given`` is of each instance: not negative where it is true."""
+    return _heights(conjecture, batch, "given")
+
+
+def _heights(conjecture: Conjecture, batch: Batch, part: str) -> Tensor:
+    found = [_height(conjecture, one_instance(batch, b), part) for b in range(batch.count)]
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def _height(conjecture: Conjecture, instance: FloatInstance, part: str) -> float:
     try:
-        answer = call_predicate(conjecture, instance)
+        answer = call_predicate(conjecture, instance, part)
     except Exception:
         if instance._undefined:
             return float("nan")
         raise
-    return float("nan") if instance._undefined else -1.0 if answer else 1.0
+    return float("nan") if instance._undefined else answer
 
 
 # --- on exact numbers: the certificate -------------------------------------------------------------------------------
@@ -314,17 +349,27 @@ def predicate_verdict(predicate: Callable[[Any], Any], case: Case) -> Verdict:
     Where it is false of the exact numbers it must be so twice, and false of their floats, too: a predicate that keeps
     state, or asks what kind of numbers it is given, refutes nothing.
     """
+    return _asked(predicate, case, False)
+
+
+def premise_verdict(premise: Callable[[Any], Any], case: Case) -> Verdict:
+    """The premise ``given`` on exact numbers: where it is true it must be so twice, and true of their floats, too."""
+    return _asked(premise, case, True)
+
+
+def _asked(predicate: Callable[[Any], Any], case: Case, wanted: bool) -> Verdict:
     try:
         with limited(time.time() + PATIENCE):
             verdict = _proved(predicate, case)
-            if not verdict.is_fails:
+            if verdict.is_undecided or verdict.is_holds != wanted:
                 return verdict
-            if not _proved(predicate, case).is_fails:
+            if _proved(predicate, case) != verdict:
                 return undecided(
                     "the predicate gave two answers on the same exact numbers: it is not a function of them"
                 )
-            if not all(_false_in_floats(predicate, case) for _ in range(2)):
-                return undecided("the predicate is false of the exact numbers, but not of the same numbers as floats")
+            if not all(_so_in_floats(predicate, case, wanted) for _ in range(2)):
+                said = "true" if wanted else "false"
+                return undecided(f"the predicate is {said} of the exact numbers, but not of the same numbers as floats")
             return verdict
     except OutOfTime:
         tick()  # raises where it was the time of the whole search that ended
@@ -339,7 +384,7 @@ def _proved(predicate: Callable[[Any], Any], case: Case) -> Verdict:
         try:
             with precision(bits):
                 answer = exact_version(predicate)(decided_instance(case))
-                found = _truth(answer)
+                found = proved_answer(answer)
         except NoSource as problem:
             return undecided(str(problem))
         except NotDecided as problem:
@@ -351,54 +396,16 @@ def _proved(predicate: Callable[[Any], Any], case: Case) -> Verdict:
             reason = REFUSALS[0]
             continue
         if found is None:
-            return undecided("the predicate gives neither True nor False on exact numbers")
-        how = f"of the exact numbers ({PROVED})"
-        return holds(f"the predicate is true {how}") if found else fails(f"the predicate is false {how}")
+            return undecided("the predicate gives neither True nor False nor a real number on exact numbers")
+        return found.verdict(f"of the exact numbers ({PROVED})")
     return undecided(f"on exact numbers no answer: {reason}")
 
 
-def _false_in_floats(predicate: Callable[[Any], Any], case: Case) -> bool:
-    """Is the predicate false of the floats next to the exact numbers?  No answer there is none."""
+def _so_in_floats(predicate: Callable[[Any], Any], case: Case, wanted: bool) -> bool:
+    """Does the predicate say so of the floats next to the exact numbers?  No answer there is none."""
     instance = one_instance(batch_of(case.instance, case.k, case.p), 0)
     try:
-        return _truth(predicate(instance)) is False and not instance._undefined
+        found = answer_height(predicate(instance))
+        return found is not None and (found >= 0 if wanted else found < 0) and not instance._undefined
     except Exception:
         return False
-
-
-# --- where a predicate comes from, and running it again --------------------------------------------------------------
-
-
-def resolved(text: str, beside: str) -> tuple[Callable[[Any], Any], str, str]:
-    """The function that ``file.py:function`` or ``package.module:function`` names, with its file and name."""
-    home, _, name = text.rpartition(":")
-    if not home or not name.isidentifier():
-        raise ValueError(f"holds_if must be a function or 'file.py:function', got {text!r}")
-    if home.endswith(".py"):
-        path = Path(home) if Path(home).is_absolute() else Path(beside).parent / home
-        if not path.is_file():
-            raise ValueError(f"holds_if: there is no file {path}")
-        module = ModuleType(path.stem)
-        module.__file__ = str(path)
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
-    else:
-        module = importlib.import_module(home)
-        path = Path(str(module.__file__))
-    found = module.__dict__.get(name)
-    if not callable(found):
-        raise ValueError(f"holds_if: {path} has no function {name}")
-    return found, str(path), name
-
-
-def predicate_home(conjecture: Conjecture) -> dict[str, str]:
-    """Where the predicate can be found again: file, sha256 of the file, and the function or the conjecture."""
-    file = Path(conjecture.predicate_file or conjecture.file)
-    if not file.is_file():
-        return {}
-    home = {"file": str(file), "sha256": file_digest(file), "conjecture": conjecture.name}
-    return {**home, "function": conjecture.predicate_name} if conjecture.predicate_name else home
-
-
-def file_digest(file: Path) -> str:
-    """sha256 of the file."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,16 @@ from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
+from eigentoken.numerics.lab.premises import premise_holds
 from eigentoken.numerics.lab.report import INTERRUPTED, DroppedLine, Progress, RefutationReport, RefutationResult
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, ranges, units
+from eigentoken.numerics.lab.schedule import FixedOrder, Turns
+from eigentoken.numerics.lab.search import SearchFinding, UnitResult, ranges
 from eigentoken.numerics.lab.shrink import Tried, debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import Claim
+from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.documents import GIVEN
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
 from eigentoken.theory.printing.plain_text import plain_text
 
@@ -34,8 +37,10 @@ FEW_CELLS = 4
 #: Units of one target that make a round.
 ROUND = 6
 
-#: Seconds for looking again at what was seen when the time was over.
-GRACE = 5.0
+#: Seconds for looking again at what was seen when the time was over, and at most this share of the time.
+GRACE, LATE = 5.0, 0.08
+#: Seconds that a finding has until its first certificate, or as long as the search took until then.
+PATIENCE = 5.0
 #: What is said of every condition of a conjecture that falls with all of them.
 FALLEN = "the conjecture with all its conditions is already refuted, so nothing can be said of need"
 
@@ -119,6 +124,7 @@ def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int
             raise conjecture.error(f"{conjecture.name}: {problem}") from None
         if aim.claim is None or hasattr(aim.inner, "observable"):  # code of an author: what it raises is told at once
             for batch in (*_fewest_tokens(aim, seed), drawn.batches[0]):
+                premise_holds(aim, batch.take([0]))
                 aim.violation(batch.take([0]))
     return aims, missing
 
@@ -130,14 +136,6 @@ def _fewest_tokens(aim: Target, seed: int) -> tuple[Batch, ...]:
         return sample(aim.plan.sized((fewest,), None), 1, seed, cells_at_most=FEW_CELLS).batches[:1]
     except ValueError:
         return ()
-
-
-def _rounds(aims: list[Target], seed: int) -> Iterator[tuple[Target, Unit]]:
-    """All targets in turn, one unit each."""
-    streams = [(aim, units(aim, seed * 31 + number)) for number, aim in enumerate(aims)]
-    while True:
-        for aim, stream in streams:
-            yield aim, next(stream)
 
 
 def refute_conjecture(
@@ -156,39 +154,31 @@ def refute_conjecture(
     """
     start = time.time()
     end = start + seconds
-    tally = _Tally()
-    stream = _rounds(aims, seed)
-    found: tuple[SearchFinding, Certified] | None = None
+    tally = _Tally(end + min(GRACE, LATE * seconds))
+    order = Turns(aims, seed) if instances is None else FixedOrder(aims, seed)
+    proving = _Proving(aims, tally, start, end, seed, timed=instances is None)
     stopped = "time"
-    failed: dict[int, int] = {}
-    looked: dict[int, int] = {}
-    tried = [Tried() for _ in aims]
     known_losses = len(workers.lost)
-    while aims and found is None and time.time() < end:
+    while aims and proving.found is None and time.time() < end:
         if instances is not None and tally.tried >= instances:
             stopped = "instances"
             break
-        chunk = list(islice(stream, workers.width))
+        chunk = order.take(workers.width, end - time.time())
         try:
             results = list(workers.run(chunk, end))  # all of them, so that no worker is left in the middle of a unit
         except KeyboardInterrupt:
             stopped = INTERRUPTED
             break
-        for (aim, _), result in zip(chunk, results, strict=True):
+        for (aim, unit), result in zip(chunk, results, strict=True):
             tally.add(result, aim.claim)
+            order.learn(unit, result)
             if watch is not None:
                 watch(tally.progress(conjecture.name, result, time.time() - start, end - time.time()))
-            number = aims.index(aim)
-            looked[number] = looked.get(number, 0) + 1
-            most = ATTEMPTS * (1 + looked[number] // ROUND)
-            found = _certified(aim, number, result, failed, most, end, seed, tried[number])
-            if found is not None:
-                stopped = "counterexample"
-                tally.best = max(tally.best, result.best)
+            proving.look_into(aim, result, wait=order.opening)
+            if proving.found is not None or (instances is not None and tally.tried >= instances):
                 break
-            tally.note(result, aim, end)
-            if instances is not None and tally.tried >= instances:
-                break
+    found = proving.ended()
+    stopped = "counterexample" if found is not None else stopped
     untested = tally.untested(conjecture, missing or {})
     answer: RefutationAnswer = (
         "refuted" if found else "candidate" if tally.candidate is not None else "not tested" if untested else "survived"
@@ -218,30 +208,56 @@ def refute_conjecture(
     )
 
 
-def _certified(
-    aim: Target,
-    number: int,
-    result: UnitResult,
-    failed: dict[int, int],
-    most: int,
-    end: float,
-    seed: int,
-    tried: Tried,
-) -> tuple[SearchFinding, Certified] | None:
-    for finding in result.findings:
-        if failed.get(number, 0) >= most or time.time() > end:
-            return None
-        certified = shrink(aim, finding, end, seed, tried)
-        if certified is not None:
-            return finding, certified
-        failed[number] = failed.get(number, 0) + 1
-    return None
+class _Proving:
+    """Findings on their way to a certificate, one after the other."""
+
+    def __init__(self, aims: list[Target], tally: _Tally, start: float, end: float, seed: int, *, timed: bool) -> None:
+        self.aims, self.tally, self.start, self.end, self.seed, self.timed = aims, tally, start, end, seed, timed
+        self.found: tuple[SearchFinding, Certified] | None = None
+        self._waiting: list[tuple[Target, UnitResult]] = []
+        self._failed, self._looked = [0] * len(aims), [0] * len(aims)
+        self._tried = [Tried() for _ in aims]
+
+    def look_into(self, aim: Target, result: UnitResult, *, wait: bool) -> None:
+        """What a unit found, after what waited: each method has its first turn before any finding is looked into."""
+        self._waiting.append((aim, result))
+        while self._waiting and not wait and self.found is None:
+            aim, result = self._waiting.pop(0)
+            self.found = self._certified(aim, result)
+            if self.found is None:
+                self.tally.note(result, aim)
+            else:
+                self.tally.best = max(self.tally.best, result.best)
+
+    def ended(self) -> tuple[SearchFinding, Certified] | None:
+        """The counterexample; where there is none, what still waited is noted."""
+        for aim, result in self._waiting if self.found is None else ():
+            self.tally.note(result, aim)
+        return self.found
+
+    def _certified(self, aim: Target, result: UnitResult) -> tuple[SearchFinding, Certified] | None:
+        """The first finding that certifies; where time is limited each has some until its first certificate."""
+        number = self.aims.index(aim)
+        self._looked[number] += 1
+        most = ATTEMPTS * (1 + self._looked[number] // ROUND)
+        for finding in result.findings:
+            now = time.time()
+            if self._failed[number] >= most or now > self.end:
+                return None
+            first_by = now + max(PATIENCE, now - self.start) if self.timed else None
+            certified = shrink(aim, finding, self.end, self.seed, self._tried[number], first_by)
+            if certified is not None:
+                return finding, certified
+            self._failed[number] += 1
+        return None
 
 
 class _Tally:
     """What was tried so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, latest: float) -> None:
+        self.latest = latest
+        "The time of the clock after which nothing is looked into."
         self.tried = self.units = self.unsettled = 0
         self.best = float("-inf")
         self.methods: dict[str, int] = {}
@@ -277,14 +293,14 @@ class _Tally:
             return f"{'the predicate' if claim is None else plain_text(str(LATEX(claim)))}: {why}"
         return ""
 
-    def note(self, result: UnitResult, aim: Target, end: float) -> None:
+    def note(self, result: UnitResult, aim: Target) -> None:
         """Violations that did not certify are candidates, but for those that are shown to be artefacts of rounding.
 
-        That is looked into for a few seconds even when the time is over: what was seen is not forgotten.
+        That is looked into for a moment even when the time is over: what was seen is not forgotten.
         """
         seen = [each for each in result.findings if not each.hint]
         try:
-            with limited(max(end, time.time() + GRACE)):
+            with limited(self.latest):
                 for each in tuple(seen):
                     if debunked(aim, each):
                         seen.remove(each)
@@ -335,9 +351,10 @@ def _with_dropped(
 ) -> RefutationResult:
     """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
     lines: list[DroppedLine] = []
-    for index, condition in enumerate(conjecture.conditions) if result.answer != "refuted" else ():
+    asked: list[Condition | None] = [*conjecture.conditions, *([] if conjecture.given is None else [None])]
+    for index, condition in enumerate(asked) if result.answer != "refuted" else ():
         line, witness, method = _dropped(conjecture, index, workers, seconds, instances, seed, watch)
-        if witness is not None and CERTIFIED(condition, witness.case).is_holds:
+        if witness is not None and (condition is None or CERTIFIED(condition, witness.case).is_holds):
             whole = next((made for aim in aims if (made := certify_case(aim, witness.case)) is not None), None)
             if whole is not None:  # the search without the condition found what the search with it had missed
                 result = replace(
@@ -351,8 +368,12 @@ def _with_dropped(
                 break
         lines.append(line)
     if result.answer == "refuted":
-        lines = [DroppedLine(str(LATEX(each)), None, FALLEN) for each in conjecture.conditions]
+        lines = [DroppedLine(_text(each), None, FALLEN) for each in asked]
     return replace(result, dropped=tuple(lines))
+
+
+def _text(condition: Condition | None) -> str:
+    return GIVEN if condition is None else str(LATEX(condition))
 
 
 def _dropped(
@@ -365,7 +386,7 @@ def _dropped(
     watch: Watcher | None,
 ) -> tuple[DroppedLine, Certified | None, str]:
     """The conjecture without one condition: the line, and the certified witness with the method that found it."""
-    text = str(LATEX(conjecture.conditions[index]))
+    text = _text(conjecture.conditions[index] if index < len(conjecture.conditions) else None)
     weaker = conjecture.without(index)
     try:
         aims, missing = _prepared(weaker, seed)

@@ -14,7 +14,8 @@ from pathlib import Path
 from eigentoken.files.documents import Json
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab.conjectures import load
-from eigentoken.numerics.lab.predicates import file_digest, predicate_verdict, resolved
+from eigentoken.numerics.lab.predicate_files import file_digest, resolved
+from eigentoken.numerics.lab.predicates import predicate_verdict, premise_verdict
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.documents import encode
@@ -48,7 +49,24 @@ class Rerun:
             return verdict
         if verdict.is_holds:
             return fails(f"the predicate of {file.name}, run again, is true of the exact numbers")
-        return holds(f"the predicate of {file.name} (sha256 agrees), run again, is false of the exact numbers")
+        said = f"the predicate of {file.name} (sha256 agrees), run again, is false of the exact numbers"
+        return holds(said, margin=verdict.margin, unit=verdict.unit)
+
+    def premise(self, home: Mapping[str, str] | None, instance: Instance, k: int, p: int) -> Verdict:
+        """The premise of a certificate on its exact numbers: ``holds`` where it is true of them, as certified."""
+        file = self._unchanged(home)
+        if isinstance(file, Verdict):
+            return file
+        assert home is not None
+        found = next((each.given for each in load(file) if each.name == home["conjecture"]), None)
+        if found is None:
+            return undecided(f"{file} states no conjecture {home['conjecture']!r} with a premise")
+        verdict = premise_verdict(found, Case(instance, k, p))
+        if verdict.is_undecided:
+            return verdict
+        if verdict.is_fails:
+            return fails(f"the premise of {file.name}, run again, is false of the exact numbers")
+        return holds(f"the premise of {file.name} (sha256 agrees), run again, is true of the exact numbers")
 
     def claim(self, home: Mapping[str, str] | None, statement: Json) -> Claim | Verdict:
         """The claim of a certificate whose observable is code of the file, or a verdict that says why there is none."""

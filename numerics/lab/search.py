@@ -9,6 +9,8 @@ sides.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +27,7 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.ascent import climb
+from eigentoken.numerics.lab.premises import within_premise
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
@@ -38,7 +41,7 @@ from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["SearchFinding", "Unit", "UnitResult", "run_unit", "units"]
+__all__ = ["SearchFinding", "Unit", "UnitResult", "methods", "run_unit", "units"]
 
 #: Violations below this are rounding.
 SEEN = 1e-9
@@ -51,11 +54,12 @@ STRUCTURED = "small structured matrices"
 
 @dataclass(frozen=True)
 class Unit:
-    """One piece of work: a method, its seed, and how many instances it looks at."""
+    """One piece of work: a method, its seed, how many instances it looks at, and after how many seconds it is cut."""
 
     method: str
     seed: int
     size: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +87,11 @@ class UnitResult:
     error: str = ""
     volume: dict[str, tuple[float, float]] = field(default_factory=dict)
     "The smallest and the largest n, d, step and matrix norm that were looked at."
+    seconds: float = 0.0
 
 
-def units(target: Target, seed: int) -> Iterator[Unit]:
-    """The endless list of work for a target, cheap and telling methods first."""
-    number = 0
+def methods(target: Target) -> tuple[tuple[str, int], ...]:
+    """A round of work for a target, cheap and telling methods first: methods with the sizes of their units."""
     plan: tuple[tuple[str, int], ...] = (
         ("equilibria", 400), ("basins", 768), ("batches", 2048), ("equilibria", 1500), ("ascent", 24), ("basins", 4096),
     ) if target.about_limits else (
@@ -96,9 +100,15 @@ def units(target: Target, seed: int) -> Iterator[Unit]:
     if isinstance(target.inner, Converges) and isinstance(target.inner.place, ConsensusSet) and on_circles(target.plan):
         plan = (("arcs", 200), *plan)
     if target.claim is None:
-        plan = (("enumeration", 600), ("batches", 600), ("hypothesis", 60), ("batches", 1500))
+        plan = (("enumeration", 600), ("batches", 600), ("hypothesis", 60), ("ascent", 24), ("batches", 1500))
+    return plan
+
+
+def units(target: Target, seed: int) -> Iterator[Unit]:
+    """The endless list of work for a target, round after round."""
+    number = 0
     while True:
-        for method, size in plan:
+        for method, size in methods(target):
             yield Unit(method, seed * 1_000_003 + number, size)
             number += 1
 
@@ -108,6 +118,9 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
     load()
     torch.set_num_threads(1)
     gathered = _Gathered(unit, target.about_limits)
+    start = time.time()
+    if unit.seconds is not None:
+        end = min(start + unit.seconds, math.inf if end is None else end)
     try:
         with limited(end):
             for piece in _WORK[unit.method](target, unit):
@@ -116,7 +129,10 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
         pass
     except Contradiction as problem:
         return UnitResult(unit, 0, float("-inf"), error=str(problem))
-    return gathered.result()
+    found = replace(gathered.result(), seconds=time.time() - start)
+    if found.tried == 0 and target.claim is None and target.conjecture.given is not None:
+        return replace(found, error="no instance was found where given is true")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +159,8 @@ class _Gathered:
         self.volume: dict[str, tuple[float, float]] = {}
 
     def add(self, piece: Piece) -> None:
+        if piece.batch.count == 0:
+            return
         self.tried += piece.tried
         for name, count in piece.corners.items():
             self.corners[name] = self.corners.get(name, 0) + count
@@ -211,12 +229,18 @@ def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
     return found
 
 
+def _cells(unit: Unit) -> int | None:
+    """A unit that may be cut draws from few cells, so that it has something by then."""
+    return None if unit.seconds is None else max(4, unit.size // 24)
+
+
 def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
-    cells = max(6, unit.size // 256) if target.about_limits else None  # a trajectory costs the same for many at once
+    cells = max(6, unit.size // 256) if target.about_limits else _cells(unit)  # a trajectory costs the same for many
     drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
     corners = drawn.corners
     for batch in joined(drawn.batches) if target.about_limits else drawn.batches:
         tick()
+        batch = within_premise(target, batch)
         yield Piece(batch, target.violation(batch), target.plan, batch.count, corners)
         corners = {}
 
@@ -227,7 +251,7 @@ def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
             tick()
             good = condition_violation(plan, batch) < 0
             if bool(good.any()):
-                kept = batch.take(good.nonzero().flatten()[: max(48, batch.count // OVER)])
+                kept = within_premise(target, batch.take(good.nonzero().flatten()[: max(48, batch.count // OVER)]))
                 values = target.violation(kept)
                 # a multiplier of exactly 1 breaks a claim of strict stability, and floats see zero: for the exact check
                 marginal = values.abs() < SEEN if isinstance(target.inner, Stable) else None
@@ -235,7 +259,10 @@ def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
 
 
 def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:
-    for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=8).batches:
+    for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=8 if unit.seconds is None else 2).batches:
+        batch = within_premise(target, batch)
+        if batch.count == 0:
+            continue
         climbed, looked = climb(target, batch)
         yield Piece(climbed, target.violation(climbed), target.plan, looked)
 
@@ -298,7 +325,7 @@ def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
             good = condition_violation(branch, batch) < 0
             if bool(good.any()):
                 yield batch.take(good)
-    yield from sample(plan, unit.size, unit.seed + number).batches
+    yield from sample(plan, unit.size, unit.seed + number, cells_at_most=_cells(unit)).batches
 
 
 def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
@@ -336,7 +363,7 @@ def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
 
 def _consensus_growth(target: Target, unit: Unit) -> Iterator[Piece]:
     """Euclidean flows: equal tokens move by the value matrix alone, so its spectrum decides; also resting states."""
-    drawn = sample(replace(target.plan, distinct=None), unit.size, unit.seed)
+    drawn = sample(replace(target.plan, distinct=None), unit.size, unit.seed, cells_at_most=_cells(unit))
     name = str(target.plan.system.value)
     for batch in drawn.batches:
         growth = eigvals(batch.named(name)).real.amin(-1)

@@ -23,11 +23,13 @@ from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
+from eigentoken.numerics.lab.premises import premise_holds, within_premise
 from eigentoken.numerics.lab.search import SearchFinding
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.terms import LargestEntry, SmallestEntry
 
 __all__ = ["Tried", "debunked", "shrink"]
 
@@ -72,6 +74,8 @@ class _Shrinking:
     left: int
     tried: Tried
     best: Certified | None = None
+    draft: ExactDraft | None = None
+    "That of the best."
 
     def spend(self, certificates: int) -> None:
         """So many certificates that were tried before are not tried again, but counted."""
@@ -81,39 +85,52 @@ class _Shrinking:
 
 
 def shrink(
-    target: Target, finding: SearchFinding, end: float | None = None, seed: int = 0, tried: Tried | None = None
+    target: Target,
+    finding: SearchFinding,
+    end: float | None = None,
+    seed: int = 0,
+    tried: Tried | None = None,
+    first_by: float | None = None,
 ) -> Certified | None:
     """The simplest certified counterexample that was reached, or ``None``.
 
     The work is bounded by a number of certificates, so that the outcome does not depend on the speed of the machine; at
-    ``end`` (a time of the clock) it stops with what it has.  ``tried`` is handed from one finding about the target to the
-    next: what it saves is counted, so that the outcome is the same without it.
+    ``end`` (a time of the clock) it stops with what it has, and at ``first_by`` where it has nothing.  ``tried`` is handed from
+    one finding about the target to the next: what it saves is counted, so that the outcome is the same without it.
     """
     floor = STRICT if finding.violation > 10 * STRICT and not target.about_limits else -1e-9
     settles = isinstance(target.inner, Converges | AlmostEveryConverges) and finding.method != "equilibria"
     job = _Shrinking(target, finding.plan, floor, settles, CERTIFICATES, Tried() if tried is None else tried)
     try:
         with limited(end):
-            if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
-                made = next((each for each in _drafts(job, finding.batch) if _tested(job, each)), None)
-                if made is not None:
-                    simplify(job.plan, made, partial(_tested, job))
-                return job.best
-            for shape in _smaller_shapes(finding.plan, finding.batch):
-                made = _of_shape(job, shape, finding, seed)
-                if made is not None:
-                    simplify(job.plan, made, partial(_tested, job))
-                    return job.best
+            try:
+                _first(job, finding, seed, end if first_by is None else first_by)
+            except OutOfTime:
+                tick()  # raises where the whole time is over
+            made = job.draft
+            if made is not None:
+                simplify(job.plan, made, partial(_tested, job))
     except (OutOfTime, Spent):
         pass
     return job.best
+
+
+def _first(job: _Shrinking, finding: SearchFinding, seed: int, end: float | None) -> None:
+    """Look for a draft that certifies, of the smallest shape that has one."""
+    with limited(end):
+        if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
+            next((each for each in _drafts(job, finding.batch) if _tested(job, each)), None)
+            return
+        for shape in _smaller_shapes(finding.plan, finding.batch):
+            if _of_shape(job, shape, finding, seed) is not None:
+                return
 
 
 def debunked(target: Target, finding: SearchFinding) -> bool:
     """Is the violation an artefact of rounding?  At a rational instance next to it the claim certainly holds."""
     if target.about_limits:
         return False
-    made = draft(finding.plan, finding.batch, LADDER[-1])
+    made = draft(finding.plan, finding.batch, LADDER[-1], as_it_stands=target.claim is None)
     instance = None if made is None else made.instance()
     if made is None or instance is None:
         return False
@@ -174,7 +191,9 @@ def _candidates(
             good = condition_violation(branch, batch) < 0
             if not bool(good.any()):
                 continue
-            kept = batch.take(good)
+            kept = within_premise(target, batch.take(good))
+            if kept.count == 0:
+                continue
             values = _violations(target, plan, kept)
             height = values if not target.about_limits else torch.where(values > 0, -_effort(kept), values - 1e9)
             for index in height.argsort(descending=True)[:2].tolist():
@@ -216,11 +235,14 @@ def _rounded(job: _Shrinking, batch: Batch) -> ExactDraft | None:
 
 def _drafts(job: _Shrinking, batch: Batch) -> Iterator[ExactDraft]:
     """Exact drafts near the instance, coarse ones first."""
+    entries = any(each.has(SmallestEntry, LargestEntry) for each in job.plan.relations)
+    bases = (True, False) if (entries or job.target.claim is None) and job.plan.place is None else (False,)
     for denominator in LADDER:
-        tick()
-        made = draft(job.plan, batch, denominator)
-        if made is not None:
-            yield made
+        for as_it_stands in bases:
+            tick()
+            made = draft(job.plan, batch, denominator, as_it_stands=as_it_stands)
+            if made is not None:
+                yield made
 
 
 def _at_the_limit(job: _Shrinking, batch: Batch) -> ExactDraft | None:
@@ -270,13 +292,14 @@ def _tested(job: _Shrinking, made: ExactDraft) -> bool:
     worst = condition_violation(replace(plan, conditions=tuple((c, True) for c in target.conjecture.conditions)), batch)
     if float(worst[0]) > 1e-9:
         return False
-    if not target.about_limits and target.claim is not None:
+    if not target.about_limits:
         value = float(target.violation(batch)[0])
-        if not value > job.floor:
+        if not value > (job.floor if target.claim is not None else 0.0) or not bool(premise_holds(target, batch)):
             return False
     if job.left == 0:
         raise Spent
     job.left -= 1
     found = certify_case(target, Case(instance, made.k, made.p))
-    job.best = found or job.best
+    if found is not None:
+        job.best, job.draft = found, made
     return found is not None

@@ -24,7 +24,16 @@ from eigentoken.theory.language.places import Place
 from eigentoken.theory.language.readings import WORDS
 from eigentoken.theory.systems.algebra import causal_mask
 
-__all__ = ["FREE", "UnknownObservable", "WordDocumentError", "conjecture_digest", "decode", "encode", "mask_document"]
+__all__ = [
+    "FREE",
+    "GIVEN",
+    "UnknownObservable",
+    "WordDocumentError",
+    "conjecture_digest",
+    "decode",
+    "encode",
+    "mask_document",
+]
 
 
 class WordDocumentError(ValueError):
@@ -147,8 +156,8 @@ def _called(document: dict[str, Any]) -> Any:
     return _FUNCTIONS[name](*args)
 
 
-#: The text of a claim that is a free predicate.
-FREE = "holds_if"
+#: The text of a claim that is a free predicate, and of a condition that is one.
+FREE, GIVEN = "holds_if", "given"
 
 
 def mask_document(mask: str | Iterable[Iterable[SupportsInt]]) -> MaskDocument:

@@ -14,16 +14,21 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 __all__ = [
     "Angle",
+    "Determinant",
     "Eigenvalue",
     "EigenvalueModulus",
     "EigenvalueRealPart",
     "HeadNorm",
     "HemisphereShare",
+    "LargestEntry",
     "MatrixNumber",
+    "Rank",
     "RightCount",
     "ScoreAtEigenvector",
+    "SmallestEntry",
     "SpectralNorm",
     "SpectralRadiusOff",
+    "Trace",
     "alpha",
     "d",
     "ell",
@@ -163,6 +168,41 @@ class Angle(MatrixNumber):
 
     def _latex(self, printer: Any) -> str:
         return rf"\min_i v_1({printer._print(self.args[0])})^{{\top}} x_i"
+
+
+class Trace(MatrixNumber):
+    """``tr X``: the sum of the diagonal entries."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\operatorname{{tr}}({printer._print(self.args[0])})"
+
+
+class Determinant(MatrixNumber):
+    """``det X``."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\det({printer._print(self.args[0])})"
+
+
+class Rank(MatrixNumber):
+    """``rank X``: how many rows are linearly independent."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\operatorname{{rank}}({printer._print(self.args[0])})"
+
+
+class SmallestEntry(MatrixNumber):
+    """``min_ij X_ij``: positive where all entries of X are."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\min_{{i,j}} ({printer._print(self.args[0])})_{{ij}}"
+
+
+class LargestEntry(MatrixNumber):
+    """``max_ij X_ij``: negative where all entries of X are."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\max_{{i,j}} ({printer._print(self.args[0])})_{{ij}}"
 
 
 def plain(expression: sp.Basic) -> tuple[sp.Basic, dict[sp.Symbol, MatrixNumber]]:

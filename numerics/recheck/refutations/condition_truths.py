@@ -261,3 +261,35 @@ def number_score_at_eigenvector(number: terms.ScoreAtEigenvector, look: Independ
     if vector is None:
         return None
     return (vector.T * look.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
+
+
+def _rational_matrix(number: terms.MatrixNumber, look: IndependentInstance) -> sp.Matrix | None:
+    value = look.matrix(number.args[0])
+    return value if all(entry.is_Rational for entry in value) else None
+
+
+@EXACT_NUMBER.register(terms.Trace)
+def number_trace(number: terms.Trace, look: IndependentInstance, ell: int | None) -> Any:
+    value = _rational_matrix(number, look)
+    return None if value is None else value.trace()
+
+
+@EXACT_NUMBER.register(terms.Determinant)
+def number_determinant(number: terms.Determinant, look: IndependentInstance, ell: int | None) -> Any:
+    """The characteristic polynomial at 0, with the sign of the size."""
+    value = _rational_matrix(number, look)
+    z = sp.Symbol("z")
+    return None if value is None else (-1) ** value.rows * value.charpoly(z).as_expr().subs(z, 0)
+
+
+@EXACT_NUMBER.register(terms.Rank)
+def number_rank(number: terms.Rank, look: IndependentInstance, ell: int | None) -> Any:
+    value = _rational_matrix(number, look)
+    return None if value is None else sp.Integer(value.cols - len(value.nullspace()))
+
+
+@EXACT_NUMBER.register(terms.SmallestEntry, terms.LargestEntry)
+def number_extreme_entry(number: terms.MatrixNumber, look: IndependentInstance, ell: int | None) -> Any:
+    value = _rational_matrix(number, look)
+    ordered = None if value is None else sorted(value)
+    return None if ordered is None else ordered[0 if isinstance(number, terms.SmallestEntry) else -1]

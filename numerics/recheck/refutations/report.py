@@ -31,6 +31,7 @@ from eigentoken.theory.classification.instances import Instance, InstanceError, 
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.documents import (
     FREE,
+    GIVEN,
     UnknownObservable,
     WordDocumentError,
     conjecture_digest,
@@ -42,6 +43,9 @@ from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAns
 
 __all__ = ["AuthorsCode", "LabRecheck", "recheck_report", "recheck_shown"]
 
+CODE = "a free predicate is code, and was not run again: ask for it with --run-predicates"
+#: The certificate of a free predicate that answers with a number.
+PREDICATE_MARGIN = "predicate/margin"
 NEEDED = "a certified counterexample exists without it"
 Path_ = tuple[str | int, ...]
 UNREADABLE = (
@@ -63,7 +67,10 @@ class AuthorsCode(Protocol):
     """
 
     def predicate(self, home: Mapping[str, str] | None, instance: Instance, k: int, p: int) -> Verdict:
-        """``holds`` where the predicate of that file is false of the instance, as was certified."""
+        """``holds`` where the predicate of that file is false of the instance, as was certified; with its margin."""
+
+    def premise(self, home: Mapping[str, str] | None, instance: Instance, k: int, p: int) -> Verdict:
+        """``holds`` where the premise of that file is true of the instance, as was certified."""
 
     def claim(self, home: Mapping[str, str] | None, statement: Json) -> Claim | Verdict:
         """The claim of that file that has this document."""
@@ -140,9 +147,10 @@ def _truth(certificate: Mapping[str, Any], instance: Instance, arc: int | None, 
 def _author_again(certificate: Mapping[str, Any], instance: Instance, options: _Options) -> Verdict:
     """A free predicate is code of an author: where the caller hands that over, it is run again."""
     if options.authors_code is None:
-        return undecided("a free predicate is code, and was not run again: ask for it with --run-predicates")
-    data = certificate["data"]
-    return options.authors_code.predicate(data.get("predicate"), instance, int(data["k"]), int(data["p"]))
+        return undecided(CODE)
+    data, code = certificate["data"], options.authors_code
+    again = code.premise if certificate["kind"] == "lab/condition" else code.predicate
+    return again(data.get("predicate"), instance, int(data["k"]), int(data["p"]))
 
 
 def _arc(counterexample: Mapping[str, Any]) -> int | None:
@@ -158,6 +166,8 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
     margin = display["margin"]
     if data["kind"] == "hemisphere" and margin is not None:
         return _displacement(instance, data["data"]["vector"], float(margin))
+    if data["kind"] == PREDICATE_MARGIN and data["statement"] is None and margin is not None:
+        return _predicate_margin(instance, data, float(margin), options)
     if data["kind"] != "classification":
         return None if margin is None else "a margin is stated that no certificate supports"
     own = data["data"]
@@ -174,6 +184,20 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
         return confirm_claim(Point(instance), about, answer, own, options.until)
     finally:
         flint.ctx.prec = old
+
+
+def _predicate_margin(instance: Any, data: Mapping[str, Any], margin: float, options: _Options) -> str | None:
+    """The margin of a free predicate is known only by running its code again: it must be at least as large then."""
+    if data["data"] != {"at_least": margin.hex()}:
+        return "the margin is not the one that the certificate supports"
+    if options.authors_code is None:
+        return unconfirmed(CODE)
+    found = options.authors_code.predicate(
+        data.get("predicate"), read_instance(instance), int(data["k"]), int(data["p"])
+    )
+    if not found.is_holds:
+        return unconfirmed(found.reason)
+    return None if found.margin is not None and margin <= found.margin else "the margin is larger than that of the code"
 
 
 def _displacement(instance: Any, vector: Any, margin: float) -> str | None:
@@ -249,7 +273,7 @@ class _Result:
         statement = word["statement"]
         self.shown.cover((*place, "statement"))
         if statement is None:
-            self.shown.same((*place, "text"), FREE)
+            self.shown.same((*place, "text"), GIVEN if place[-2] == "conditions" else FREE)
             return
         try:
             read = str(LATEX(decode(statement)))
@@ -387,7 +411,7 @@ class _Counterexample:
         is_map = self.found["instance"]["system"].endswith("map")
         stability = own.get("claim") in ("inside", "outside")
         unit = words.stability_unit(is_map) if stability else words.residual_unit
-        unit = "token displacement" if data["kind"] == "hemisphere" else unit
+        unit = {"hemisphere": "token displacement", PREDICATE_MARGIN: "margin of the predicate"}.get(data["kind"], unit)
         shown.same((*display, "unit"), "" if margin is None else unit)
         reasons = _own_reasons(self.found["instance"], own, margin) if own else []
         if reasons:
