@@ -40,7 +40,7 @@ from eigentoken.theory.systems.algebra import LoopAlgebra, full_mask
 from eigentoken.theory.systems.system import System, Time
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from eigentoken.numerics.lab.conjectures import Conjecture
 
@@ -69,7 +69,7 @@ class UndefinedState(Exception):
 class FloatInstance(SimpleNamespace):
     """One instance for a free predicate: parameters and tokens as numpy arrays."""
 
-    def advance(self, tokens: Any = None, **parameters: Any) -> NDArray[np.float64]:
+    def advance(self, tokens: ArrayLike | None = None, **parameters: ArrayLike) -> NDArray[np.float64]:
         """The next state of a map, or the velocity of a flow; also at other tokens, or with other parameters by name."""
         batch: Batch = self._batch
         if tokens is not None or parameters:
