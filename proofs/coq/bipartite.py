@@ -223,7 +223,7 @@ Qed.
 Lemma tanh_rising (x y : R) : x < y -> tanh x < tanh y.
 Proof.
   intros L. rewrite !tanh_exp. assert (P := exp_pos (2 * x)). assert (Q := exp_pos (2 * y)).
-  assert (E : exp (2 * x) < exp (2 * y)) by (apply exp_increasing; lra).
+  assert (E : exp (2 * x) < exp (2 * y)) by (apply exp_rising; lra).
   apply Rminus_gt. replace ((exp (2 * y) - 1) / (exp (2 * y) + 1) - (exp (2 * x) - 1) / (exp (2 * x) + 1))
     with (2 * (exp (2 * y) - exp (2 * x)) / ((exp (2 * y) + 1) * (exp (2 * x) + 1))) by (field; conjuncts; lra).
   apply Rmult_lt_0_compat; [lra | apply Rinv_0_lt_compat; apply Rmult_lt_0_compat; lra].
@@ -278,8 +278,8 @@ Proof. intros A T M. apply abs_bounds in T as [L U]. split; nra. Qed.
 Lemma sinh_nonzero (x : R) : x <> 0 -> sinh (2 * x) <> 0.
 Proof.
   intros X. unfold sinh. destruct (Rtotal_order x 0) as [L|[L|L]]; [|contradiction|].
-  - assert (exp (2 * x) < exp (- (2 * x))) by (apply exp_increasing; lra). lra.
-  - assert (exp (- (2 * x)) < exp (2 * x)) by (apply exp_increasing; lra). lra.
+  - assert (exp (2 * x) < exp (- (2 * x))) by (apply exp_rising; lra). lra.
+  - assert (exp (- (2 * x)) < exp (2 * x)) by (apply exp_rising; lra). lra.
 Qed.
 Lemma tanh_sum_pos (x y : R) : 0 < x -> 0 < tanh (x + - y / 2) + tanh (x + y / 2).
 Proof.

@@ -30,7 +30,7 @@ Proof.
   replace (- N / l) with (- (N / l)) by (field; lra). nra.
 Qed.
 Lemma exp_le (a b : R) : a <= b -> exp a <= exp b.
-Proof. intros [H|H]; [left; apply exp_increasing; exact H | right; rewrite H; reflexivity]. Qed.
+Proof. intros [H|H]; [left; apply exp_rising; exact H | right; rewrite H; reflexivity]. Qed.
 Lemma exp_upper (e q u : R) : e = exp q -> q <= u -> e <= exp u.
 Proof. intros E Q. rewrite E. apply exp_le. exact Q. Qed.
 Lemma exp_lower (e q u : R) : e = exp q -> u <= q -> exp u <= e.

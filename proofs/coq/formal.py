@@ -32,9 +32,8 @@ from eigentoken.theory.statements.statement import Statement
 __all__ = ["ALLOWED", "FORMAL", "NO_COQ", "SCRIPTS", "Checked", "Formal", "check", "checked", "find_scripts", "toolbox"]
 
 
-#: The statements of which a whole derivation is given to Coq.  Not yet: AB-L4.1, whose bounds of the exponential use
-#: ``Classical_Prop.classic`` (Coq's theorem of the mean value), and PM-N1, which coqc accepts without a causal mask only.
-FORMAL = ("PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "PM-S2", "CT-2", "AB-R5.1", "PH-T5", "PH-T8")
+#: The statements of which a whole derivation is given to Coq.  Not yet: PM-N1, which coqc accepts without a causal mask only.
+FORMAL = ("PM-L4", "PM-R4", "PM-T1", "PM-T3", "PM-A1", "PM-S2", "CT-2", "AB-L4.1", "AB-R5.1", "PH-T5", "PH-T8")
 #: The axioms of Coq's real numbers.
 ALLOWED = frozenset(
     (

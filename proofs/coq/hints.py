@@ -32,7 +32,7 @@ assert (Goal11 : (2 + b_1 * kappa + mu * (1 + b_1) / 2) * (2 + b_2 * kappa + mu 
 #: The exponential is increasing, so it can be taken away on both sides.
 _LOGARITHMS = r"""
 split; intro Y.
-- destruct (Rle_or_lt m b) as [y|y]; [lra | assert (Z := exp_increasing b m y); lra].
+- destruct (Rle_or_lt m b) as [y|y]; [lra | assert (Z := exp_rising b m y); lra].
 - destruct (Rlt_or_le m b) as [y|y]; [lra | assert (Z := exp_monotone b m y); lra].
 """
 

@@ -381,8 +381,8 @@ def _exponential_facts(statements: list[Any], names: Names) -> list[str]:
     for number, (one, two) in enumerate(pairs[:4]):
         t = f"T{number}"
         parts.append(
-            f"(destruct (Rtotal_order {one} {two}) as [{t}|[{t}|{t}]]; [pose proof (exp_increasing {one} {two} {t}) "
-            f"| pose proof (f_equal exp {t}) | pose proof (exp_increasing {two} {one} {t})])"
+            f"(destruct (Rtotal_order {one} {two}) as [{t}|[{t}|{t}]]; [pose proof (exp_rising {one} {two} {t}) "
+            f"| pose proof (f_equal exp {t}) | pose proof (exp_rising {two} {one} {t})])"
         )
     return ["; ".join([*parts, "rewrite ?exp_0 in *"]) + "."] if parts else []
 

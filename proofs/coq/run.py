@@ -77,10 +77,25 @@ Proof.
   rewrite exp_plus, exp_Ropp, exp_ln by exact B. reflexivity.
 Qed.
 
+(* Coq's own proof of this goes through the theorem of the mean value and the axiom of excluded middle: ours by the series. *)
+Lemma exp_above_one (x : R) : 0 < x -> 1 < exp x.
+Proof.
+  intros P. unfold exp. destruct (exist_exp x) as [l L]. simpl. unfold exp_in in L.
+  assert (S : sum_f_R0 (fun i => / INR (fact i) * x ^ i) 1 <= l).
+  { apply sum_incr.
+    - intros e E. destruct (L e E) as [N M]. exists N. exact M.
+    - intros n. apply Rmult_le_pos; left; [apply Rinv_0_lt_compat, INR_fact_lt_0 | apply pow_lt; exact P]. }
+  simpl in S. lra.
+Qed.
+Lemma exp_rising (a b : R) : a < b -> exp a < exp b.
+Proof.
+  intros L. replace b with (a + (b - a)) by ring. rewrite exp_plus.
+  assert (1 < exp (b - a)) by (apply exp_above_one; lra). assert (P := exp_pos a). nra.
+Qed.
 Lemma exp_monotone (a b : R) : a <= b -> exp a <= exp b.
-Proof. intros [H|H]; [left; apply exp_increasing; exact H | right; rewrite H; reflexivity]. Qed.
+Proof. intros [H|H]; [left; apply exp_rising; exact H | right; rewrite H; reflexivity]. Qed.
 Lemma exp_below_one (a : R) : a < 0 -> exp a < 1.
-Proof. intros H. rewrite <- exp_0. apply exp_increasing. exact H. Qed.
+Proof. intros H. rewrite <- exp_0. apply exp_rising. exact H. Qed.
 
 Lemma opposite_pos (a : R) : a < 0 -> - a > 0. Proof. lra. Qed.
 Lemma opposite_neg (a : R) : a > 0 -> - a < 0. Proof. lra. Qed.

@@ -229,13 +229,16 @@ def _drafts(
     drafts: dict[int, _Draft] = {}
     for node in _walk(proved, set()):
         behind = frozenset().union(*(numbers[id(each)] for each in _shown_premises(node)))
-        assumed = tuple(each for each in node.hypotheses if canonical(each) not in given)
         how = _how(node) or (LOGIC.get(node.rule, "") if len(behind) >= JOINS else "")
-        known_before = canonical(node.proposition) in given | set(map(canonical, assumed)) or any(
-            latex(drafts[use].said) == latex(node.proposition) and set(drafts[use].assumed) <= set(assumed)
-            for use in behind
-        )
-        if not how or node.proposition == FALSE or known_before or (_says_nothing(node) and not plain):
+        assumed = tuple(each for each in node.hypotheses if canonical(each) not in given) if how else ()
+        if (
+            not how
+            or node.proposition == FALSE
+            or canonical(node.proposition) in given
+            or canonical(node.proposition) in set(map(canonical, assumed))
+            or any(_said_by(drafts[use], node, assumed) for use in behind)
+            or (_says_nothing(node) and not plain)
+        ):
             numbers[id(node)] = behind
             continue
         key = (canonical(node.proposition), frozenset(map(canonical, assumed)))
@@ -248,6 +251,11 @@ def _drafts(
     for use in numbers[id(proved)]:
         drafts[use].users += 1
     return drafts, numbers[id(proved)]
+
+
+def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> bool:
+    """Is the step printed already, under no more than is assumed here?"""
+    return set(draft.assumed) <= set(assumed) and latex(draft.said) == latex(node.proposition)
 
 
 def _says_nothing(node: Proved) -> bool:

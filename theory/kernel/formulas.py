@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -63,6 +64,7 @@ class Formula(InFull):
 _KINDS = {"token": r"\text{token }", "head": r"\text{head }"}
 
 
+@lru_cache(maxsize=100_000)
 def latex(said: Proposition) -> str:
     r"""A proposition in LaTeX, for math mode.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -16,7 +17,7 @@ from sympy.printing.precedence import PRECEDENCE
 
 from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp
-from eigentoken.theory.calculus.expressions import Monomial, frozen, thawed
+from eigentoken.theory.calculus.expressions import Frozen, Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.refused import Refused
 
@@ -90,10 +91,11 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         taken = sorted(index.name for index in expression.free_indices if _RESERVED.fullmatch(index.name))
         if taken:
             raise Refused(f"the calculus names its own indices {', '.join(taken)}: choose another name")
-        if not _whole_powers(frozen(expression)):
+        terms = frozen(expression)
+        if not _whole_powers(terms):
             raise Refused(f"a power in a term is a whole number, so that it has a real value: {expression!r}")
         made: Tensor = sp.AtomicExpr.__new__(cls)
-        made.key = frozen(normal_form(expression, _NOTHING))
+        made.key = _spelled(terms)
         made.time = None if time is None else sp.sympify(time)
         unreal = [each for each in made.coefficients() if not real_where_defined(each)]
         if unreal:
@@ -161,7 +163,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
     def letters(self) -> set[Any]:
         """Every free letter: scalars, indices of tokens, vectors, matrices (by name)."""
-        return letters_of(self.expression) | (self.time.free_symbols if self.time is not None else set())
+        return set(_letters_of(self.key)) | (self.time.free_symbols if self.time is not None else set())
 
     def put(self, table: Mapping[Any, Any]) -> Tensor:
         """The term with letters replaced, all at once: and a state by the state at a time."""
@@ -335,15 +337,26 @@ def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
     return instance(family, *indices)
 
 
+@lru_cache(maxsize=50_000)  # the same terms stand in many steps
+def _spelled(terms: Frozen) -> Frozen:
+    """The normal form by what holds of all vectors."""
+    return frozen(normal_form(thawed(terms), _NOTHING))
+
+
 def letters_of(expression: Expression) -> set[Any]:
     """Every free letter of an expression: scalars, indices of tokens, vectors, matrices (by name)."""
-    key = frozen(expression)
+    return set(_letters_of(frozen(expression)))
+
+
+@lru_cache(maxsize=50_000)
+def _letters_of(key: Frozen) -> frozenset[Any]:
+    expression = thawed(key)
     names = {base.name for base in bases_of(key)}
     if any(map(is_defined, names)) or norms_of(key):
         names = {name for name in names if not is_defined(name)} | {STATE}
     indices = {index for index in expression.free_indices if index.name != "*"}
     scalars = set().union(*(each.free_symbols for each in _leaves(key) if isinstance(each, sp.Basic)))
-    return {*scalars, *indices, *map(VectorLetter, names), *matrices_of(key)}
+    return frozenset((*scalars, *indices, *map(VectorLetter, names), *matrices_of(key)))
 
 
 def _whole_powers(terms: Any) -> bool:

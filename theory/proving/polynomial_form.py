@@ -73,10 +73,13 @@ def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
                 nonzero.append(factor)
             else:
                 zero_allowed.append(factor)
-    product = constant * sp.Mul(*odd)
-    main = relation(product, 0) if not product.is_number else sp.sympify(relation(product, 0))
-    main = sp.And(main, *(sp.Ne(factor, 0) for factor in nonzero))
-    return sp.Or(main, *(sp.Eq(factor, 0) for factor in zero_allowed))
+    main = sp.And(_compared(relation, constant * sp.Mul(*odd)), *(_compared(sp.Ne, factor) for factor in nonzero))
+    return sp.Or(main, *(_compared(sp.Eq, factor) for factor in zero_allowed))
+
+
+def _compared(relation: type, polynomial: sp.Expr) -> sp.Basic:
+    """``polynomial R 0``, decided here of numbers only: what the assumptions of letters say of it, the solver finds faster."""
+    return sp.sympify(relation(polynomial, 0, evaluate=bool(polynomial.is_number)))
 
 
 @dataclass
@@ -118,12 +121,12 @@ class Translation:
         numerator, denominator = _quotient(polynomial_parts)
         self._require_nonzero(denominator)
         if isinstance(relation, (sp.Eq, sp.Ne)):
-            return relation.func(numerator, 0)
+            return _compared(relation.func, numerator)
         return _sign(relation.func, numerator, denominator)
 
     def _require_nonzero(self, denominator: sp.Expr) -> None:
         if not denominator.is_number:
-            self.defined.append(sp.Ne(denominator, 0))
+            self.defined.append(_compared(sp.Ne, denominator))
 
     def expression(self, expression: sp.Expr) -> sp.Expr:
         """The expression with every non-rational part replaced by its new variable."""
@@ -165,7 +168,7 @@ class Translation:
             numerator, denominator = _quotient(inner)
             self._require_nonzero(denominator)
             self.defined.append(_sign(sp.GreaterThan, numerator, denominator))
-            self._learn(sp.Ge(root, 0), sp.Eq(denominator * root**exponent.q - numerator, 0))
+            self._learn(sp.Ge(root, 0), _compared(sp.Eq, denominator * root**exponent.q - numerator))
         if exponent.is_negative:
             self._require_nonzero(self._table[root_key])
         return self._table[root_key] ** exponent.p
@@ -264,7 +267,7 @@ class Translation:
         """``lhs R rhs`` between rational expressions that are known to be defined."""
         numerator, denominator = _quotient(lhs - rhs)
         if relation is sp.Eq:
-            return sp.Eq(numerator, 0)
+            return _compared(sp.Eq, numerator)
         return _sign(relation, numerator, denominator)
 
     def _same_order(self, u1: sp.Expr, u2: sp.Expr, v1: sp.Expr, v2: sp.Expr) -> sp.Basic:
