@@ -24,8 +24,8 @@ from eigentoken.proofs.coq.derivations import Assumed, WholeDerivation, derivati
 from eigentoken.proofs.coq.library import LIBRARY
 from eigentoken.proofs.coq.run import PRELUDE
 from eigentoken.proofs.coq.scalar_steps import ScalarLemma
-from eigentoken.proofs.coq.terms import NotExportable
-from eigentoken.proofs.coq.whole import scalar_text, statement_text, theorem_name, whole_text
+from eigentoken.proofs.coq.terms import NotExportable, theorem_name
+from eigentoken.proofs.coq.whole import scalar_text, statement_text, whole_text
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.statements.statement import Statement
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eigentoken.files.writing import write_text
 from eigentoken.proofs.coq.lemmas import CoqLemma, lemmas_of
+from eigentoken.proofs.coq.terms import theorem_name
 from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["PRELUDE", "Exported", "accepts", "export", "file_text"]
@@ -332,7 +333,7 @@ def _exported(
             for each in lemmas
             if not good.get(each)
         ]
-        path = folder / f"{told.id.replace(chr(39), '_prime').replace('-', '_').replace('.', '_')}.v"
+        path = folder / f"{theorem_name(told.id)}.v"
         write_text(path, file_text(told, accepted, others))
         yield Exported(
             told.id,

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["Names", "NotExportable", "condition", "term"]
+__all__ = ["Names", "NotExportable", "condition", "term", "theorem_name"]
 
 RESERVED = frozenset(
     ("R", "E", "PI", "exp", "ln", "sqrt", "sin", "cos", "tan", "in", "at", "as", "let", "fix", "fun", "if", "then", "else",
@@ -25,6 +25,15 @@ _RELATIONS = {
     sp.Equality: "=",
     sp.Unequality: "<>",
 }
+
+
+def theorem_name(identifier: str) -> str:
+    """``PM-N4'`` and ``PM-T2+`` as names in Coq, also of files.
+
+    >>> theorem_name("PM-N4'"), theorem_name("PM-T2+"), theorem_name("AB-L4.1")
+    ('PM_N4_prime', 'PM_T2_plus', 'AB_L4_1')
+    """
+    return re.sub(r"\W+", "_", identifier.replace("'", "_prime").replace("+", "_plus"))
 
 
 class NotExportable(ValueError):

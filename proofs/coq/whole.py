@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from eigentoken.proofs.coq.derivations import WholeDerivation
 
-__all__ = ["scalar_text", "theorem_name", "whole_text"]
-
-
-def theorem_name(identifier: str) -> str:
-    """``PM-N4'`` as a name in Coq."""
-    return re.sub(r"\W+", "_", identifier.replace("'", "_prime"))
+__all__ = ["scalar_text", "whole_text"]
 
 
 def scalar_text(name: str, statement: str, script: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
+
 import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eigentoken.theory.proving import cvc5_process
 from eigentoken.theory.proving.cvc5_inequalities import hypotheses_near
 from eigentoken.theory.proving.cvc5_questions import Attempt
 from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
@@ -150,3 +155,17 @@ def test_quadratics_against_the_discriminant(b: int, c: int, shift: int) -> None
     """``x^2 + b x + c > shift`` for all x exactly when the discriminant is negative."""
     verdict = inequality_by_cvc5([], x**2 + b * x + c > shift)
     assert verdict.is_holds == (b * b - 4 * (c - shift) < 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of a process here")
+def test_no_question_gets_the_late_answer_to_another() -> None:
+    """The copy that answers is killed between questions: each answer is still that of its own question."""
+    x = sp.Symbol("x", real=True)
+    assert cvc5_process.guarded_inequality([x > 11], x**2 > x).is_holds
+    for low in (12, 13, 14):
+        copies = Path(f"/proc/{cvc5_process._HELPER[0].pid}/task/{cvc5_process._HELPER[0].pid}/children")
+        if not copies.exists():
+            pytest.skip("this system does not list the children of a process")
+        os.kill(int(copies.read_text().split()[0]), signal.SIGKILL)
+        assert cvc5_process.guarded_inequality([x > low], x**2 > x).is_holds
+        assert cvc5_process.guarded_inequality([x > -low], x**2 > x).is_fails

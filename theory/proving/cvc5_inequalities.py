@@ -11,7 +11,7 @@ numbers confirms it; everything else is ``undecided``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -33,10 +33,12 @@ ATTEMPTS = (
     Attempt({}, 400_000, share=0.5),
     Attempt(_LINEAR, 400_000, share=0.5),
     Attempt({}, 400_000, quotients=True, share=0.5),
-    Attempt({}, 400_000, squares=True),
+    Attempt({}, 400_000, squares=True, share=0.5),
 )
 #: A limit of the wall clock as well, for resource steps that are long.
 SECONDS = 20
+#: A question, its hypotheses with those of its symbols, and the symbols for whole numbers.
+_Read = tuple[RealQuestion, list[Any], set[Any]]
 
 
 def inequality_by_cvc5(
@@ -44,10 +46,12 @@ def inequality_by_cvc5(
     conclusion: sp.Basic,
     seconds: int = SECONDS,
     attempts: Sequence[Attempt] = ATTEMPTS,
+    begun: MutableMapping[tuple[bool, bool], _Read] | None = None,
 ) -> Verdict:
     """``hypotheses => conclusion`` over the reals by cvc5: the negation must be unsatisfiable.
 
-    Hypotheses are taken to be defined; that the conclusion is defined is part of the question.
+    Hypotheses are taken to be defined; that the conclusion is defined is part of the question.  ``begun``: what earlier
+    attempts read of these very hypotheses and conclusion, with the parts that are answered.
 
     >>> x = sp.Symbol("x", real=True)
     >>> inequality_by_cvc5([x > 1], x**2 > x).answer.value
@@ -60,7 +64,7 @@ def inequality_by_cvc5(
     given = [sp.sympify(each) for each in hypotheses]
     goal = sp.sympify(conclusion)
     near = hypotheses_near(given, goal)
-    questions: dict[tuple[bool, bool], tuple[RealQuestion, list[Any], set[Any]]] = {}
+    questions = {} if begun is None else begun
     for attempt in attempts:
         stated = near if attempt.near else given
         if attempt.near and not near:
@@ -88,7 +92,7 @@ def hypotheses_near(given: Sequence[Any], goal: Any) -> list[Any]:
     return found if len(found) < len([each for each in given if each != sp.true]) else []
 
 
-def _read(given: list[Any], goal: Any, quotients: bool) -> tuple[RealQuestion, list[Any], set[Any]]:
+def _read(given: list[Any], goal: Any, quotients: bool) -> _Read:
     """The question with the assumptions of its symbols as hypotheses, these hypotheses, and the symbols for whole numbers."""
     bare = _without_assumptions([*given, goal])
     assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]

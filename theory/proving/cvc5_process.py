@@ -1,14 +1,16 @@
 """A second opinion that cannot hang: cvc5 answers in a process of its own, which ends when an attempt takes too long.
 
 cvc5's time limit does not interrupt its algebraic decomposition, and how long that takes depends on the order of the
-variables; so each attempt goes to a helper process with a fixed hash seed (the same question is the same question in
-every run) and a limit of processor time, and the next attempt to another where the first gave no answer.  No answer to any
-is ``undecided``; as the limit does not depend on what else the machine does, that is kept, too.
+variables; so each attempt goes to a copy of a helper process, with a fixed hash seed (the same question is the same question in
+every run) and a limit of processor time, and the next attempt to another copy where the first gave no answer.  Questions and
+answers are numbered.  No answer to any is ``undecided``; as the limit does not depend on what else the machine does, that is
+kept, too.
 """
 
 from __future__ import annotations
 
 import atexit
+import itertools
 import math
 import os
 import pickle
@@ -32,6 +34,7 @@ SECONDS, PATIENCE = 4.0, 15.0
 #: What is not read by one attempt is not read by another.
 OUTSIDE = "outside real arithmetic"
 _LOCK = threading.Lock()
+_NUMBERS = itertools.count()
 _HELPER: list[subprocess.Popen[bytes]] = []
 #: apart from what the first solver keeps: a second opinion is never the first one's answer
 _KEPT = KeptAnswers(undecided=True)
@@ -69,17 +72,19 @@ def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: floa
 def _attempted(question: tuple[tuple[sp.Basic, ...], sp.Basic, int, float]) -> Verdict | None:
     """The answer of the helper process; ``None`` where it ended, or was ended, before it answered."""
     with _LOCK:
-        helper = _helper()
+        helper, asked = _helper(), next(_NUMBERS)
         try:
             if helper.stdin is None or helper.stdout is None:
                 raise OSError("the helper process has no pipes")
-            _send(helper.stdin, question)
-            ready, _, _ = select.select([helper.stdout], [], [], PATIENCE * question[-1])
-            if ready:
+            _send(helper.stdin, (asked, *question))
+            while select.select([helper.stdout], [], [], PATIENCE * question[-1])[0]:
                 answer = _receive(helper.stdout)
-                if isinstance(answer, Verdict):
-                    return answer
-        except (OSError, EOFError, pickle.PickleError):
+                if answer is None:  # its time was over
+                    return None
+                number, verdict = answer
+                if number == asked and isinstance(verdict, Verdict):  # never the late answer to another question
+                    return verdict
+        except (OSError, EOFError, pickle.PickleError, TypeError, ValueError):
             pass
         _stop()
     return None
@@ -91,7 +96,9 @@ def _helper() -> subprocess.Popen[bytes]:
     _HELPER.clear()
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     command = [sys.executable, "-m", "eigentoken.theory.proving.cvc5_process"]
-    _HELPER.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment))
+    # without buffers, which a wait for input does not see
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0)
+    _HELPER.append(started)
     return _HELPER[0]
 
 
@@ -108,28 +115,61 @@ def _stop() -> None:
 
 def _send(stream: Any, message: Any) -> None:
     data = pickle.dumps(message)
-    stream.write(struct.pack("<Q", len(data)) + data)
+    left = memoryview(struct.pack("<Q", len(data)) + data)
+    while left:
+        left = left[stream.write(left) :]
     stream.flush()
 
 
 def _receive(stream: Any) -> Any:
-    head = stream.read(8)
-    if len(head) < 8:
-        raise EOFError
-    return pickle.loads(stream.read(struct.unpack("<Q", head)[0]))
+    return pickle.loads(_bytes(stream, struct.unpack("<Q", _bytes(stream, 8))[0]))
+
+
+def _bytes(stream: Any, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        more = stream.read(count - len(found))
+        if not more:
+            raise EOFError
+        found += more
+    return found
 
 
 def _serve(source: BinaryIO, target: BinaryIO) -> None:
     """Answer questions until the asker closes the pipe."""
     from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, inequality_by_cvc5
 
+    last: Any = None
+    begun: dict[Any, Any] = {}
     while True:
         try:
-            hypotheses, conclusion, number, seconds = _receive(source)
+            asked, hypotheses, conclusion, number, seconds = _receive(source)
         except EOFError:
             return
         _limit(seconds)
-        _send(target, inequality_by_cvc5(hypotheses, conclusion, attempts=ATTEMPTS[number : number + 1]))
+        if (hypotheses, conclusion) != last:
+            last, begun = (hypotheses, conclusion), {}
+        attempts = ATTEMPTS[number : number + 1]
+        _send(target, (asked, inequality_by_cvc5(hypotheses, conclusion, attempts=attempts, begun=begun)))
+
+
+def _serve_always(source: BinaryIO, target: BinaryIO) -> None:
+    """Answer in a copy of this process, which has the libraries loaded.
+
+    Where its time ends the copy, it is said that nobody answered, and the next copy begins.
+    """
+    import cvc5.pythonic  # noqa: F401
+
+    import eigentoken.theory.proving.cvc5_inequalities  # noqa: F401
+
+    while True:
+        copy = os.fork()
+        if not copy:
+            _serve(source, target)
+            os._exit(0)
+        if os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 0:  # the asker closed the pipe
+            return
+        _send(target, None)
 
 
 def _limit(seconds: float) -> None:
@@ -143,4 +183,4 @@ def _limit(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.stdin.buffer, sys.stdout.buffer)
+    (_serve_always if hasattr(os, "fork") else _serve)(sys.stdin.buffer, sys.stdout.buffer)
