@@ -22,6 +22,7 @@ from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeig
 from eigentoken.theory.systems import catalogue
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS
+from eigentoken.theory.systems.placements import PLACEMENTS
 from eigentoken.theory.systems.system import Space, System, Time
 
 
@@ -40,7 +41,7 @@ def systems_of_others() -> Mapping[str, System]:
         catalogue._ADDED.update(before)
 
 
-TESTED = {**SYSTEMS, **systems_of_others()}
+TESTED = {**SYSTEMS, **PLACEMENTS, **systems_of_others()}
 ALL = sorted(TESTED)
 N, D = 4, 3
 MASKS: dict[str, Any] = {

@@ -23,11 +23,13 @@ from typing import TypeVar
 from eigentoken.display import Listed
 from eigentoken.files.installed import package_folders
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation, declared
+from eigentoken.theory.systems.placements import PLACEMENTS
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = [
     "ENTRY_POINT_GROUP",
+    "OURS",
     "POSITIONAL",
     "SPECIAL_CASES",
     "SYSTEMS",
@@ -139,6 +141,10 @@ POSITIONAL: Mapping[str, System] = {
 }
 
 
+#: Every system of the house: those that have formulas of their own, and those that are read from their equation.
+OURS: Mapping[str, System] = {**SYSTEMS, **POSITIONAL, **PLACEMENTS}
+
+
 @dataclass(frozen=True)
 class SpecialCase:
     """The system ``small`` is the system ``large`` for particular parameters: what holds of ``large`` holds of it.
@@ -192,7 +198,7 @@ def special_case(small: str, large: str, *, masked: bool = False) -> Mapping[str
 
 def systems() -> Listed[System]:
     """All systems by name: those of the papers, and those that other packages registered (entry points are loaded)."""
-    return Listed({**SYSTEMS, **POSITIONAL, **added()})
+    return Listed({**OURS, **added()})
 
 
 def system(given: str | System) -> System:
@@ -242,9 +248,7 @@ def register_system(given: Given) -> Given:
 
 
 def _check_name(made: System) -> None:
-    from eigentoken.theory.systems.catalogue import POSITIONAL, SYSTEMS
-
-    if made.name in SYSTEMS or made.name in POSITIONAL:
+    if made.name in OURS:
         raise DeclarationError(f"system name {made.name!r} is taken by a system of the papers: choose another")
     other = _ADDED.get(made.name)
     if other is None or other == made or (type(made) is not System and _place(made) == _place(other)):
