@@ -40,6 +40,7 @@ def page(layers: int, heads: int, eigenvalues: int = 1600) -> str:
     layer["discs"] = [[math.cos(k) * radius, math.sin(k) * radius, 1e-8] for k, radius in enumerate(spiral)]
     layer["heads"] = [{**layer["heads"][0], "head": number} for number in range(heads)]
     document["layers"] = [{**layer, "layer": index, "weights_of": index} for index in range(layers)]
+    document["statements"] = [{**each, "layers": each["layers"] * layers} for each in document["statements"]]
     document["observed"] = [{**seen, "layer": index} for index in range(layers)]
     document["model"] = {**document["model"], "description": f"{layers} layers, {heads} heads"}
     return report_html(Report(document))

@@ -215,7 +215,7 @@ def head_inertia(factors: Array, name: str, time_limit: float = TIME_LIMIT) -> V
         z = as_enclosure(stacked, name=name)
         full = certify("positive-definite", product(z, z.transpose), time_limit=time_limit)
         if full.is_holds:
-            text = f"inertia ({r}, {r}, {d - 2 * r}): [L; R] has full row rank, so sym(L^T R) is congruent to J + 0"
+            text = f"{r} positive, {r} negative, {d - 2 * r} zero eigenvalues: the rows of both factors are independent"
             details: VerdictDetails = {"inertia": [r, r, d - 2 * r], "certified": "full row rank of [L; R]"}
             return replace(full, reason=text, details=details)
         try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from html import escape
+from collections import Counter
 
 from eigentoken.documents.refutation_document import RefutationDocument, Result
-from eigentoken.pages import page
+from eigentoken.pages import filled, page
 
 __all__ = ["NEEDED", "refutation_html"]
 
@@ -17,37 +17,27 @@ STYLES = {"refuted": "fails", "candidate": "undecided", "survived": "holds", "no
 
 
 def refutation_html(document: RefutationDocument) -> str:
-    """One self-contained page."""
-    parts = [
-        f"<h1>Conjectures of {escape(str(document['file']))}</h1>",
-        *(_result(each) for each in document["results"]),
-    ]
-    return page("eigentoken: refute", "\n".join(parts))
-
-
-def _result(result: Result) -> str:
-    found = result["counterexample"]
-    parts = [
-        f"<h2>{escape(result['name'])}</h2>",
-        f'<p><span class="{STYLES[result["verdict"]]}">{result["verdict"]}</span>: {escape(result["meaning"])}</p>',
-    ]
-    if found is not None:
-        instance = json.dumps(found["instance"], indent=1, ensure_ascii=False, default=str)
-        parts.append(f'<section class="statement"><p>Counterexample, exact:</p><pre>{escape(instance)}</pre></section>')
-        certificates = json.dumps(found.get("certificates", []), indent=1, default=str)
-        parts.append(f"<details><summary>certificates</summary><pre>{escape(certificates)}</pre></details>")
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in result["methods"].items())
-    parts.append(f"<table><tr><th>method</th><th>instances</th></tr>{rows}</table>")
-    corners = "".join(f"<li>{escape(name)}: {count}</li>" for name, count in result["corners"].items())
-    if corners:
-        parts.append(f"<details><summary>corners that were reached</summary><ul>{corners}</ul></details>")
-    lost = "".join(f"<li>{escape(each)}</li>" for each in result["lost_workers"])
-    if lost:
-        parts.append(f"<ul>{lost}</ul>")
-    dropped = "".join(
-        f"<tr><td>\\({escape(each['condition'])}\\)</td><td>{NEEDED[each['needed']]}; {escape(each['says'])}</td></tr>"
-        for each in result["dropped"]
+    """One self-contained page, filled in from ``refutation.html``."""
+    body = filled(
+        "refutation.html",
+        file=document["file"],
+        counts=Counter(each["verdict"] for each in document["results"]),
+        results=[_result(each) for each in document["results"]],
+        needed=NEEDED,
     )
-    if dropped:
-        parts.append(f"<table><tr><th>without</th><th>then</th></tr>{dropped}</table>")
-    return "\n".join(parts)
+    return page(
+        "eigentoken: refute", body, style=".mark { display: inline-block; min-width: 2.8rem; color: var(--soft); }"
+    )
+
+
+def _result(result: Result) -> dict[str, object]:
+    """A result with its counterexample as matrices, and as the JSON that runs it again."""
+    from eigentoken.theory.classification.instances import read_instance
+
+    found = result["counterexample"]
+    shown: dict[str, object] = {"told": result, "style": STYLES[result["verdict"]], "latex": ""}
+    if found is not None:
+        shown["latex"] = read_instance(dict(found["instance"])).latex
+        shown["instance"] = json.dumps(found["instance"], indent=1, ensure_ascii=False, default=str)
+        shown["certificates"] = json.dumps(found["certificates"], indent=1, default=str)
+    return shown

@@ -1,12 +1,18 @@
-"""Self-contained HTML pages: style, KaTeX and content in one file that opens offline, light and dark, and prints."""
+"""Self-contained HTML pages: style, KaTeX and content in one file that opens offline, light and dark, and prints.
+
+Every page is a template of ``assets`` (Jinja2, which escapes what it is given) in ``base.html``, with the look of ``page.css``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from html import escape
 from importlib.resources import files
 
-__all__ = ["asset", "page"]
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+__all__ = ["asset", "filled", "mathematical", "page"]
 
 #: What is wider than its place scrolls, and can be reached by keyboard.
 REACHABLE = """
@@ -54,18 +60,49 @@ def asset(name: str) -> str:
     return (files("eigentoken") / "assets" / name).read_text(encoding="utf-8")
 
 
+@lru_cache
+def _templates() -> Environment:
+    """The templates of ``assets``: everything is escaped, and a name that is not given is an error."""
+    found = Environment(
+        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.globals["asset"] = lambda name: Markup(asset(name))
+    found.filters["mathematical"] = mathematical
+    return found
+
+
+def mathematical(text: str) -> Markup:
+    """LaTeX between the delimiters that KaTeX reads."""
+    return Markup(r"\({}\)").format(text)
+
+
+def filled(template: str, **parts: object) -> Markup:
+    """The template with its parts."""
+    return Markup(_templates().get_template(template).render(parts))
+
+
 def page(
-    title: str, body: str, *, style: str = "", script: str = "", mathematics: bool = True, long: bool = False
+    title: str,
+    body: str,
+    *,
+    style: str = "",
+    scripts: Sequence[str] = (),
+    mathematics: bool = True,
+    long: bool = False,
+    linked: bool = False,
 ) -> str:
     """One HTML file; ``mathematics`` adds KaTeX (650 kB) and renders what stands between its delimiters.
 
-    On a ``long`` page a formula is rendered when the reader comes near it, or prints.
+    On a ``long`` page a formula is rendered when the reader comes near it, or prints.  A page that is ``linked`` takes style and
+    scripts (their names) from the files beside it.
     """
-    katex = f"<style>{asset('katex.css')}</style>\n<script>{asset('katex.js')}</script>\n" if mathematics else ""
-    render = f"<script>{RENDER_NEAR if long else RENDER}</script>\n" if mathematics else ""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n{katex}<style>{asset('page.css')}{style}</style>\n</head>\n<body>\n{body}\n"
-        f"{render}{f'<script>{script}</script>' if script else ''}\n</body>\n</html>\n"
+    return filled(
+        "base.html",
+        title=title,
+        body=Markup(body),
+        style=Markup(style),
+        scripts=[each if linked else Markup(each) for each in scripts],
+        mathematics=mathematics,
+        render=Markup(RENDER_NEAR if long else RENDER),
+        linked=linked,
     )

@@ -44,7 +44,7 @@ def browser(chromium: Any) -> Iterator[Any]:
         context.close()
 
 
-def _large_report() -> ModuleType:
+def large_report() -> ModuleType:
     place = Path(__file__).resolve().parents[2] / "benchmarks" / "large_report.py"
     spec = importlib.util.spec_from_file_location("eigentoken_benchmarks_large_report", place)
     assert spec is not None
@@ -174,7 +174,7 @@ def test_the_script_computes_what_the_loops_compute(browser: Any, atlas: Path, n
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of 48 layers with 25 heads, the one that the benchmark opens too."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(_large_report().page(layers=48, heads=25), encoding="utf-8")
+    path.write_text(large_report().page(layers=48, heads=25), encoding="utf-8")
     return path
 
 
@@ -220,7 +220,8 @@ RAW = "() => [...document.querySelectorAll('p, li, td, h2')].filter(n => n.inner
 
 def test_formulas_of_a_long_report_are_rendered_as_the_reader_comes_to_them(browser: Any, report: Path) -> None:
     visit = Visit(browser, report)
-    visit.page.wait_for_function("document.querySelectorAll('#summary + ul .katex').length > 0")
+    visit.page.wait_for_function("document.querySelectorAll('ul.answer .katex').length > 0")
+    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert visit.page.evaluate(RAW) > 0  # the statements at the end wait
     visit.page.evaluate(
         """async () => { for (let place = 0; place < document.body.scrollHeight + 600; place += 600) {
@@ -306,13 +307,13 @@ def test_the_legend_of_a_report_renders_when_opened(browser: Any, report: Path) 
 
 def test_depth_curves_begin_at_the_input_and_the_circle_is_whole(browser: Any, report: Path) -> None:
     visit = Visit(browser, report)
-    points = "nodes => nodes.map(n => n.getAttribute('points').split(' ').length)"
-    assert visit.page.eval_on_selector_all("#curves polyline", points) == [49, 49, 49, 48, 48]
+    points = "nodes => nodes.map(n => n.getAttribute('d').split(/[ML]/).length - 1)"
+    assert visit.page.eval_on_selector_all("#curves [aria-label=line] path", points) == [49, 49, 49, 48, 48]
+    assert visit.page.locator("#curves [aria-label=area]").count() == 2  # the two curves whose intervals are known
     visit.page.locator("#heat button").first.click()
-    inside = """n => { const [x, y, r] = ['cx', 'cy', 'r'].map(a => Number(n.getAttribute(a)));
-        const s = n.ownerSVGElement.viewBox.baseVal.width;
-        return x - r >= 0 && x + r <= s && y - r >= 0 && y + r <= s; }"""
-    circle = visit.page.locator("#cloud circle[stroke-dasharray]")
+    inside = """n => { const box = n.getBBox(), all = n.ownerSVGElement.viewBox.baseVal;
+        return box.x >= 0 && box.x + box.width <= all.width && box.y >= 0 && box.y + box.height <= all.height; }"""
+    circle = visit.page.locator("#cloud [aria-label=line] path")
     circle.wait_for()
     assert circle.count() == 1
     assert circle.evaluate(inside)

@@ -9,15 +9,22 @@
     if (text) node.textContent = text;
     return node;
   };
-  const draw = (tag, attributes = {}, text = "") => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    if (text) node.textContent = text;
-    return node;
+  // a picture of Observable Plot with a name for who cannot see it
+  const picture = (label, options) => {
+    const drawn = Plot.plot({ style: { background: "transparent", color: "var(--ink)", fontSize: "12px" }, ...options });
+    const svg = drawn.tagName === "svg" ? drawn : drawn.querySelector("svg");
+    svg.setAttribute("role", "img"); svg.setAttribute("aria-label", label);
+    return drawn;
   };
   const short = value => value === null || value === undefined ? "-"
     : Number.isInteger(Number(value)) && Math.abs(value) < 1e4 ? String(Number(value)) : Number(value).toPrecision(4);
   const rough = value => String(Number(Number(value).toPrecision(3)));
+  // a statement by its title, as a link to its text on this page
+  const named = id => {
+    const title = document.querySelector(`[id="s-${id}"] .title`), link = make("a", { href: `#s-${id}` }, title ? title.textContent : id);
+    const whole = make("span"); whole.append(link, " ", make("span", { class: "id" }, id));
+    return whole;
+  };
   const interval = ends => { const [low, high] = ends.map(short); return low === high ? low : `[${low}, ${high}]`; };
   // viridis-like, colour-blind safe; t in [0, 1]
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
@@ -49,25 +56,27 @@
   heat.style.gridTemplateColumns = `max-content repeat(${count}, minmax(var(--cell, 1.6rem), 1fr)) minmax(max-content, 1fr)`;
   const cells = [];
   // head numbers above the columns; the last column, set apart, is the whole layer
-  heat.append(make("span", { class: "name", role: "columnheader" }, "head"));
-  for (let column = 0; column < count; column += 1) heat.append(make("span", { class: "number", role: "columnheader" }, String(column)));
-  heat.append(make("span", { class: "number whole", role: "columnheader" }, "layer"));
+  const line = () => { const row = make("div", { role: "row" }); heat.append(row); return row; };
+  const top = line();
+  top.append(make("span", { class: "name", role: "columnheader" }, "head"));
+  for (let column = 0; column < count; column += 1) top.append(make("span", { class: "number", role: "columnheader" }, String(column)));
+  top.append(make("span", { class: "number whole", role: "columnheader" }, "layer"));
   const label = layer => {
     const shared = data.layers.filter(other => other.weights_of === layer.layer);
     return shared.length > 1 ? `layers ${shared[0].layer}–${shared[shared.length - 1].layer}` : `layer ${layer.layer}`;
   };
   distinct.forEach((layer, row) => {
-    heat.append(make("span", { class: "name" }, label(layer)));
-    const line = [];
+    const held = line(), buttons = [];
+    held.append(make("span", { class: "name", role: "rowheader" }, label(layer)));
     for (let column = 0; column <= count; column += 1) {
       const head = layer.heads[column], whole = column === count;
-      if (!head && !whole) { heat.append(make("span")); line.push(null); continue; }
+      if (!head && !whole) { held.append(make("span", { role: "gridcell" })); buttons.push(null); continue; }
       const cell = make("button", { type: "button", role: "gridcell", tabindex: row + column ? "-1" : "0", ...(whole ? { class: "whole" } : {}) });
       cell.dataset.row = row; cell.dataset.column = column;
       cell.addEventListener("click", () => choose(row, column));
-      heat.append(cell); line.push(cell);
+      held.append(cell); buttons.push(cell);
     }
-    cells.push(line);
+    cells.push(buttons);
   });
   heat.addEventListener("keydown", event => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -84,6 +93,27 @@
     const layer = distinct[row];
     return (column === count ? layer.whole : layer.heads[column])[choice.place];
   };
+  // by quantiles one outlier leaves the others their colours: a value is coloured by its rank, equal values alike
+  const bars = document.getElementById("legend"), scaled = document.getElementById("scale");
+  const ruler = numbers => {
+    if (!numbers.length) return null;
+    const sorted = [...numbers].sort((a, b) => a - b), last = sorted.length - 1, low = sorted[0], high = sorted[last];
+    const first = new Map(), final = new Map();
+    sorted.forEach((v, i) => { if (!first.has(v)) first.set(v, i); final.set(v, i); });
+    const ranks = scaled.value === "rank";
+    const place = v => low === high ? 0.5 : ranks ? (first.get(v) + final.get(v)) / 2 / last : (v - low) / (high - low);
+    return { place, low, high, at: t => ranks ? sorted[Math.round(t * last)] : low + t * (high - low) };
+  };
+  const bar = (scale, over) => {
+    const held = make("figure"), caption = !scale ? `no value for ${over}` : scale.low === scale.high ? `${short(scale.low)} for all ${over}`
+      : `${over}: ${short(scale.low)} to ${short(scale.high)}`;
+    if (scale && scale.low !== scale.high) held.append(Plot.legend({ width: 260, marginLeft: 18, marginRight: 18, ticks: [0, 0.25, 0.5, 0.75, 1],
+      tickFormat: t => rough(scale.at(t)), color: { type: "linear", domain: [0, 1], interpolate: colour }, style: { color: "var(--ink)" } }));
+    const drawn = held.querySelector("svg");
+    if (drawn) { drawn.setAttribute("role", "img"); drawn.setAttribute("aria-label", `colour bar, ${caption}`); }
+    held.append(make("figcaption", {}, caption + (scale && scale.low !== scale.high && scaled.value === "rank" ? ", by quantiles" : "")));
+    return held;
+  };
   const paint = () => {
     const choice = choices[Number(select.value)];
     const scale = whole => {
@@ -91,13 +121,10 @@
       if (!choice.word) cells.forEach((line, row) => line.forEach((cell, column) => {
         if (cell && (column === count) === whole) { const v = value(choice, row, column); if (v !== null) numbers.push(v); }
       }));
-      return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : null;
+      return ruler(numbers);
     };
     const scales = [scale(false), scale(true)];
-    // one large value would leave the rest dark: positive numbers over more than a decade are coloured by their logarithm
-    const wide = ends => ends && ends[0] > 0 && ends[1] > 10 * ends[0];
-    const place = (v, ends) => wide(ends) ? Math.log(v / ends[0]) / Math.log(ends[1] / ends[0]) : (v - ends[0]) / (ends[1] - ends[0] || 1);
-    const tint = (v, ends) => v === null || !ends ? "transparent" : colour(place(v, ends));
+    const tint = (v, of) => v === null || !of ? "transparent" : colour(of.place(v));
     cells.forEach((line, row) => line.forEach((cell, column) => {
       if (!cell) return;
       const v = value(choice, row, column), whole = column === count;
@@ -106,11 +133,12 @@
       cell.title = `${where}: ${choice.word ? v : short(v)}`;
       cell.setAttribute("aria-label", cell.title);
     }));
-    const range = (ends, over) => !ends ? `no value for ${over}` : ends[0] === ends[1] ? `${short(ends[0])} for all ${over}`
-      : `from ${short(ends[0])} (dark) to ${short(ends[1])} (bright${wide(ends) ? ", by its logarithm" : ""}) over the ${over}`;
-    document.getElementById("legend").textContent = choice.word
-      ? "blue: holds, orange: fails, yellow: undecided" : `${range(scales[0], "heads")}; ${range(scales[1], "layers")}`;
+    scaled.disabled = choice.word;
+    bars.replaceChildren(...choice.word
+      ? [Plot.legend({ color: { type: "categorical", domain: Object.keys(words), range: Object.values(words) }, style: { color: "var(--ink)" } })]
+      : [bar(scales[0], "heads"), bar(scales[1], "layers")]);
   };
+  scaled.addEventListener("change", paint);
   select.addEventListener("change", paint);
 
   const detail = document.getElementById("detail");
@@ -147,7 +175,9 @@
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
       list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime} (${head.regime.of}): ${head.regime.reason}`));
-      list.append(make("dt", {}, "conditions met as if the head were alone"), make("dd", {}, head.met.join(", ") || "none"));
+      const met = make("dd", {}, head.met.length ? "" : "none");
+      head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
+      list.append(make("dt", {}, "conditions met as if the head were alone"), met);
       const sizes = make("table");
       const top = make("tr"); ["", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
       sizes.append(top);
@@ -185,58 +215,90 @@
       if (turn === drawn) drawCloud(layer);
     } catch (problem) { document.getElementById("cloud").textContent = problem.message; }
   }
-  function drawCloud(layer) {
-    const size = 420, pad = 30;
-    const svg = draw("svg", { viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img",
-      "aria-label": `${layer.discs.length} certified eigenvalue discs` });
+  let view = null, shownLayer = null;  // what of the plane is seen: [[x0, x1], [y0, y1]], or all
+  function drawCloud(layer, seen = null) {
+    shownLayer = layer; view = seen;
     const leader = layer.leaders.step.eigenvalue, radius = leader ? Math.hypot(1 + leader.re, leader.im) : 0;
+    const [left, right, high] = layer.discs.reduce(([a, b, c], [re, im, within]) =>
+      [Math.min(a, re - within), Math.max(b, re + within), Math.max(c, Math.abs(im) + within)], [0, 0, 0]);
     // the eigenvalues fill the picture: of a circle that is much larger, the part among them is seen
-    const spread = Math.max(...layer.discs.map(disc => Math.max(Math.abs(disc[0]), Math.abs(disc[1])) + disc[2]));
-    const reach = Math.min(Math.max(1.05 * spread, leader ? 1.02 * (1 + radius) : 0), 2 * spread) || 1;
-    const x = v => pad + (v + reach) / (2 * reach) * (size - 2 * pad), y = v => size - x(v);
-    svg.append(draw("line", { x1: x(-reach), x2: x(reach), y1: y(0), y2: y(0), class: "axis" }),
-      draw("line", { x1: x(0), x2: x(0), y1: y(-reach), y2: y(reach), class: "axis" }),
-      draw("text", { x: size - pad - 14, y: y(0) - 5 }, "Re"), draw("text", { x: x(0) + 5, y: pad - 8 }, "Im"),
-      draw("text", { x: x(-reach), y: size - 8 }, `Re from ${rough(-reach)}`),
-      draw("text", { x: x(reach), y: size - 8, "text-anchor": "end" }, `to ${rough(reach)}`));
-    if (leader) {
-      svg.append(draw("circle", { cx: x(-1), cy: y(0), r: radius / (2 * reach) * (size - 2 * pad), fill: "none",
-        stroke: "var(--undecided)", "stroke-dasharray": "4 3" }));
-    }
-    layer.discs.forEach(([re, im, within]) => {
-      const dot = draw("circle", { cx: x(re), cy: y(im), r: Math.max(2, within / (2 * reach) * (size - 2 * pad)),
-        fill: "var(--accent)", "fill-opacity": ".65" });
-      dot.append(draw("title", {}, `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${within.toExponential(2)}`));
-      svg.append(dot);
+    const spread = Math.max(-left, right, high) || 1, circle = leader && 1 + radius <= 2 * spread;
+    const ends = circle ? [Math.min(left, -1 - radius), Math.max(right, radius - 1), Math.max(high, radius)] : [left, right, high || spread / 4];
+    const pad = 0.04 * (ends[1] - ends[0] || 1);
+    const [xs, ys] = seen ?? [[ends[0] - pad, ends[1] + pad], [-ends[2] - pad, ends[2] + pad]];
+    const turns = Array.from({ length: 241 }, (_, k) => 2 * Math.PI * k / 240);
+    const inside = layer.discs.filter(([re, im]) => re >= xs[0] && re <= xs[1] && im >= ys[0] && im <= ys[1]);
+    const width = 520, height = 460, margins = { marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 16 };
+    // a unit is as long on both axes
+    const unit = Math.max((xs[1] - xs[0]) / (width - 68), (ys[1] - ys[0]) / (height - 64));
+    const grown = ([a, b], length) => { const middle = (a + b) / 2; return [middle - unit * length / 2, middle + unit * length / 2]; };
+    const x = grown(xs, width - 68), y = grown(ys, height - 64);
+    const says = ([re, im, within]) => `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${within.toExponential(2)}`;
+    const marks = leader ? [leader, ...(leader.im ? [{ ...leader, im: -leader.im }] : [])].map(each => ({ re: each.re, im: each.im })) : [];
+    const drawn = picture(`${layer.discs.length} certified eigenvalue discs` + (leader ? `, leader ${short(leader.re)}${leader.im ? ` ± ${short(Math.abs(leader.im))} i` : ""}` : ""), {
+      width, height, ...margins, x: { domain: x, label: "Re λ", grid: true, ticks: 7 }, y: { domain: y, label: "Im λ", grid: true, ticks: 7 },
+      marks: [
+        Plot.ruleX([0], { stroke: "var(--soft)" }), Plot.ruleY([0], { stroke: "var(--soft)" }),
+        ...(leader ? [Plot.line(turns, { x: t => radius * Math.cos(t) - 1, y: t => radius * Math.sin(t), stroke: "var(--undecided)", strokeDasharray: "4 3", clip: true, className: "unit" })] : []),
+        Plot.dot(inside, { x: d => d[0], y: d => d[1], r: d => Math.max(2.2, d[2] / unit), fill: "var(--accent)", fillOpacity: 0.6, clip: true }),
+        Plot.dot(marks, { x: "re", y: "im", symbol: "times", r: 7, stroke: "var(--fails)", strokeWidth: 2.5, clip: true }),
+        Plot.text(marks.slice(0, 1), { x: "re", y: "im", text: () => "leader", dy: -14, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 4, clip: true }),
+        Plot.tip(inside, Plot.pointer({ x: d => d[0], y: d => d[1], title: says, fill: "var(--paper)", maxRadius: 12 })),
+      ], r: { type: "identity" },
     });
-    document.getElementById("cloud").replaceChildren(svg);
+    const svg = drawn.tagName === "svg" ? drawn : drawn.querySelector("svg");
+    svg.dataset.view = JSON.stringify([x, y]);
+    zoomable(svg, x, y, { width, height, left: 52, right: 16, top: 24, bottom: 40 });
+    document.getElementById("cloud").replaceChildren(drawn);
   }
+  const zoomable = (svg, x, y, box) => {
+    const at = event => {
+      const place = svg.getBoundingClientRect(), across = (event.clientX - place.left) / place.width * box.width, down = (event.clientY - place.top) / place.height * box.height;
+      const part = Math.min(1, Math.max(0, (across - box.left) / (box.width - box.left - box.right))), rise = Math.min(1, Math.max(0, (box.height - box.bottom - down) / (box.height - box.top - box.bottom)));
+      return { across, down, re: x[0] + part * (x[1] - x[0]), im: y[0] + rise * (y[1] - y[0]) };
+    };
+    let from = null, frame = null;
+    svg.addEventListener("pointerdown", event => { from = at(event); });
+    svg.addEventListener("pointermove", event => {
+      if (!from) return;
+      const to = at(event);
+      if (!frame) { frame = document.createElementNS("http://www.w3.org/2000/svg", "rect"); svg.append(frame); }
+      for (const [name, v] of Object.entries({ x: Math.min(from.across, to.across), y: Math.min(from.down, to.down), width: Math.abs(to.across - from.across),
+        height: Math.abs(to.down - from.down), fill: "none", stroke: "var(--accent)" })) frame.setAttribute(name, v);
+    });
+    svg.addEventListener("pointerup", event => {
+      const begun = from; from = null;
+      if (frame) frame.remove();
+      if (!begun) return;
+      const to = at(event);
+      if (Math.abs(to.across - begun.across) < 6 || Math.abs(to.down - begun.down) < 6) return;
+      drawCloud(shownLayer, [[Math.min(begun.re, to.re), Math.max(begun.re, to.re)], [Math.min(begun.im, to.im), Math.max(begun.im, to.im)]]);
+    });
+    svg.addEventListener("dblclick", () => drawCloud(shownLayer));
+  };
+  const zoom = (factor, toLeader) => {
+    if (!shownLayer) return;
+    const svg = document.querySelector("#cloud svg[data-view]"), [x, y] = JSON.parse(svg.dataset.view), leader = shownLayer.leaders.step.eigenvalue;
+    const middle = toLeader && leader ? [leader.re, leader.im] : [(x[0] + x[1]) / 2, (y[0] + y[1]) / 2];
+    drawCloud(shownLayer, [x, y].map((ends, k) => { const half = (ends[1] - ends[0]) / 2 * factor; return [middle[k] - half, middle[k] + half]; }));
+  };
+  document.getElementById("closer").addEventListener("click", () => zoom(0.5, true));
+  document.getElementById("wider").addEventListener("click", () => zoom(2, false));
+  document.getElementById("whole").addEventListener("click", () => { if (shownLayer) drawCloud(shownLayer); });
   which.addEventListener("change", cloud);
 
   const curves = document.getElementById("curves");
   const plot = (title, axis, series, zero) => {
-    if (!series.length) return;
-    const width = 320, height = 200, pad = 48;
-    const all = series.flatMap(each => each.band ? each.band.flat() : each.values).concat(zero ? [0] : []);
-    const low = Math.min(...all), high = Math.max(...all), span = high - low || 1, steps = series[0].values.length;
-    const x = i => pad + (steps > 1 ? i / (steps - 1) : 0.5) * (width - pad - 10), y = v => height - 24 - (v - low) / span * (height - 44);
-    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title });
-    svg.append(draw("line", { x1: pad, x2: width - 10, y1: height - 24, y2: height - 24, class: "axis" }),
-      draw("line", { x1: pad, x2: pad, y1: 20, y2: height - 24, class: "axis" }),
-      draw("text", { x: 2, y: 24 }, rough(high)), draw("text", { x: 2, y: height - 24 }, rough(low)),
-      draw("text", { x: (pad + width) / 2, y: height - 6, "text-anchor": "middle" }, axis),
-      draw("text", { x: x(0), y: height - 8, "text-anchor": "middle" }, "0"));
-    if (steps > 1) svg.append(draw("text", { x: x(steps - 1), y: height - 8, "text-anchor": "end" }, String(steps - 1)));
-    if (zero && low < 0 && high > 0) svg.append(draw("line", { x1: pad, x2: width - 10, y1: y(0), y2: y(0), class: "axis", "stroke-dasharray": "3 3" }));
-    for (const each of series) {
-      if (each.band) {
-        const up = each.band.map((b, i) => `${x(i)},${y(b[1])}`), down = each.band.map((b, i) => `${x(i)},${y(b[0])}`).reverse();
-        svg.append(draw("polygon", { points: [...up, ...down].join(" "), class: "band", fill: each.colour }));
-      }
-      svg.append(draw("polyline", { points: each.values.map((v, i) => `${x(i)},${y(v)}`).join(" "), class: "curve", stroke: each.colour }));
-    }
-    const figure = make("figure");
-    figure.append(svg, make("figcaption", {}, title));
+    const points = series.flatMap(each => each.values.map((value, i) => ({ i, value, low: each.band?.[i][0], high: each.band?.[i][1], colour: each.colour })));
+    const figure = make("figure"), whole = points.length < 12 ? points.map(each => each.i) : undefined;
+    figure.append(picture(title, { width: 340, height: 220, marginLeft: 46, marginBottom: 38, marginTop: 14,
+      x: { label: axis, ticks: whole ?? 6, tickFormat: k => Number.isInteger(k) ? String(k) : "" }, y: { label: null, ticks: 5, grid: true, zero },
+      marks: [
+        ...(zero ? [Plot.ruleY([0], { stroke: "var(--soft)" })] : []),
+        ...(series[0].band ? [Plot.areaY(points, { x: "i", y1: "low", y2: "high", fill: series[0].colour, fillOpacity: 0.22, className: "band" })] : []),
+        Plot.line(points, { x: "i", y: "value", stroke: series[0].colour, strokeWidth: 2, marker: points.length < 20 ? "dot" : null }),
+        Plot.tip(points, Plot.pointer({ x: "i", y: "value", fill: "var(--paper)", title: d => `${d.i}: ${short(d.value)}` + (d.low === undefined ? "" : ` in [${short(d.low)}, ${short(d.high)}]`) })),
+      ] }), make("figcaption", {}, title));
     curves.append(figure);
   };
   const seen = data.observed;

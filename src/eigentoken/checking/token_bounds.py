@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -178,31 +177,21 @@ def not_about(listed: Sequence[LayerBounds]) -> list[str]:
 
 
 def bounds_html(report: Report) -> str:
-    """The summary, and each bound of each layer and head behind a fold."""
+    """The summary, and each bound of each layer and head behind a fold: ``bounds.html``; nothing without bounds."""
+    from eigentoken.pages import filled
+
     listed = report.document["bounds"]
     rows, apart = summaries(listed), not_about(listed)
     if not rows and not apart:
         return ""
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in ("statement", *COLUMNS))
-    body = "".join(
-        f"<tr><td>{escape(_title(each.statement))}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in each.cells())}</tr>"
-        for each in rows
-    )
-    every = "".join(
-        f"<tr><td>{layer['layer']}</td><td>{'all' if each['head'] is None else each['head']}</td><td>{each['statement']}</td>"
-        f"<td>{_shown(each['bound'])}</td><td>{_shown(each['measured'])}</td><td>{_shown(each['ratio'])}</td>"
-        f"<td>{'vacuous' if each['vacuous'] else ''}</td></tr>"
-        for layer in listed
-        for each in layer["bounds"]
-    )
-    names = ("layer", "head", "statement", "bound", "measured", "ratio", "says nothing")
-    columns = "".join(f'<th scope="col">{name}</th>' for name in names)
-    refused = "".join(f"<li>{escape(each)}.</li>" for each in apart)
-    return (
-        f'<section><h3 id="bounds">Bounds at given tokens</h3><p>{SAYS[0].upper()}{SAYS[1:]}.</p>'
-        f'<div class="display"><table><tr>{head}</tr>{body}</table></div>{f"<ul>{refused}</ul>" if refused else ""}'
-        f'<details><summary>Every layer and head</summary><div class="display"><table><tr>{columns}</tr>'
-        f"{every}</table></div></details></section>"
+    return filled(
+        "bounds.html",
+        says=f"{SAYS[0].upper()}{SAYS[1:]}.",
+        columns=COLUMNS,
+        rows=[(each.statement, _title(each.statement), each.cells()) for each in rows],
+        apart=apart,
+        layers=listed,
+        shown=_shown,
     )
 
 

@@ -106,6 +106,6 @@ def _page(title: str, pictures: Sequence[bytes], said: Sequence[str]) -> str:
         title,
         body,
         style="#frame { background: #fff; }",
-        script=PLAYER.replace("MS", str(MILLISECONDS)),
+        scripts=(PLAYER.replace("MS", str(MILLISECONDS)),),
         mathematics=False,
     )

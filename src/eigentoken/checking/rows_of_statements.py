@@ -1,0 +1,189 @@
+"""The statements of a report as a reader finds them: applies, nearly, far, undecided, not about this model.
+
+``nearly`` is about the layers and holds in some of them, or is certified to be closer than a tenth of ``|F|`` wherever it fails;
+``far`` is about the layers and neither.  The distance is that of the conditions that fail, from the verdicts: two-sided where a
+verdict has the distance itself, else a lower bound (the margin).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eigentoken.checking.report import Report
+from eigentoken.checking.summary import difference_text
+from eigentoken.documents.check_document import Layer, Statement
+from eigentoken.documents.verdict_object import Verdict
+
+__all__ = ["GROUPS", "Distance", "Row", "Text", "distance_of", "grouped", "text_of"]
+
+#: Group, heading, what it means; in this order on the page.
+GROUPS = (
+    ("applies", "Applies", "about every layer, and every condition on weights is certified there"),
+    (
+        "nearly",
+        "Nearly",
+        "about these layers; holds in some of them, or is certified to be closer than a tenth of |F| where it fails",
+    ),
+    ("far", "Far", "about these layers; a condition certifiably fails, and no small change is known that mends it"),
+    ("undecided", "Undecided", "about these layers; a condition is neither certified nor refuted in some of them"),
+    ("other", "Not about this model", "its system has other heads, mask, positions or shared matrices"),
+    ("any", "Asks nothing of the weights", "or only that a matrix is invertible (and it is), or only of the tokens"),
+    ("definition", "Definitions", "they claim nothing"),
+)
+WORDS = {
+    "holds": "applies",
+    "undecided": "undecided",
+    "not about this model": "other",
+    "asks nothing of the weights": "any",
+    "asks only invertibility": "any",
+    "no condition on weights": "any",
+}
+#: Closer than this part of ``|F|`` is near; a lower bound below the second says nothing of use and is not shown.
+NEAR, USEFUL = 0.1, 1e-3
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Of the conditions that fail in a layer, in units of its ``|F|``: at least ``low``; at most ``high``, if that is known."""
+
+    low: float
+    high: float | None
+
+    def __str__(self) -> str:
+        low = _percent(self.low)
+        if self.high is None:
+            return f"at least {low}"
+        high = _percent(self.high)
+        return low if low == high else f"{low} to {high}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A statement as its registry has it: mathematics in LaTeX, sentences with ``$...$``."""
+
+    source: str
+    systems: tuple[str, ...]
+    conditions: tuple[str, ...]
+    claims: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One statement of the page."""
+
+    told: Statement
+    group: str
+    distance: Distance | None
+    text: Text | None
+    differs: str
+
+    @property
+    def holding(self) -> int:
+        return self.told["layers"].count("holds")
+
+    @property
+    def mixed(self) -> bool:
+        """Do the layers have different answers?"""
+        return len(set(self.told["layers"])) > 1
+
+
+def grouped(report: Report) -> dict[str, list[Row]]:
+    """Every statement in its group, in the order of the book."""
+    found: dict[str, list[Row]] = {name: [] for name, *_ in GROUPS}
+    for told in report.statements:
+        row = _row(report, told)
+        found[row.group].append(row)
+    return found
+
+
+def _row(report: Report, told: Statement) -> Row:
+    distances = [_in_layer(layer, told["id"]) for layer, word in _layers(report, told) if word == "fails"]
+    known = [each for each in distances if each is not None]
+    distance = distance_of(known) if known and len(known) == len(distances) else None
+    if distance is not None and distance.high is None and distance.low < USEFUL:
+        distance = None
+    return Row(
+        told,
+        _group(told, distance),
+        distance,
+        text_of(told["id"]),
+        difference_text(told, len(report.layers)) if told["differs"] else "",
+    )
+
+
+def _layers(report: Report, told: Statement) -> list[tuple[Layer, str]]:
+    return list(zip(report.layers, told["layers"], strict=True))
+
+
+def _group(told: Statement, distance: Distance | None) -> str:
+    if told["kind"] == "definition":
+        return "definition"
+    if told["word"] != "fails":
+        return WORDS[told["word"]]
+    close = distance is not None and distance.high is not None and distance.high <= NEAR
+    return "nearly" if close or "holds" in told["layers"] else "far"
+
+
+def _in_layer(layer: Layer, name: str) -> Distance | None:
+    """Of the conditions of a statement that fail in a layer; ``None`` where one has no margin in a norm of matrices."""
+    (reading,) = [each for each in layer["hypotheses"] if each["statement"] == name]
+    norm = layer["norm"]
+    failing = [each for each in reading["conditions"].values() if each["verdict"] == "fails"]
+    if norm is None or not failing or any(not _in_norm(each) for each in failing):
+        return None
+    small, large = float(norm[0]), float(norm[1])
+    if not 0 < small <= large:
+        return None
+    ends = [_ends(each) for each in failing]
+    low = max(low for low, _ in ends)
+    high = ends[0][1] if len(ends) == 1 else None  # to mend several conditions together may cost more than each alone
+    return Distance(low / large, None if high is None else high / small)
+
+
+def _in_norm(verdict: Verdict) -> bool:
+    return verdict["margin"] is not None and verdict["unit"] == "spectral norm"
+
+
+def _ends(verdict: Verdict) -> tuple[float, float | None]:
+    """The certified distance, or the margin as a lower bound.  What is said of the first failing head is only a lower bound."""
+    found = verdict["details"].get("distance")
+    margin = verdict["margin"]
+    assert margin is not None
+    if found is None or verdict["reason"].startswith("head "):
+        return float(margin), None
+    return float(found[0]), float(found[1])
+
+
+def distance_of(distances: Sequence[Distance]) -> Distance:
+    """Over several layers: the smallest and the largest.
+
+    >>> str(distance_of([Distance(0.5, 0.5), Distance(0.25, 0.25)])), str(distance_of([Distance(0.5, None)]))
+    ('25 % to 50 %', 'at least 50 %')
+    """
+    highs = [each.high for each in distances]
+    high = None if None in highs else max(each for each in highs if each is not None)
+    return Distance(min(each.low for each in distances), high)
+
+
+def text_of(name: str) -> Text | None:
+    """The text of a statement in the registry; of one that is not registered here, none."""
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.statements.registry import statements
+
+    registry = statements()
+    if name not in {each.id for each in registry}:
+        return None
+    told = registry.get(name)
+    return Text(
+        str(told.source),
+        told.systems,
+        tuple(LATEX(each) for each in told.conditions),
+        tuple(LATEX(each) for each in told.claims),
+        "" if told.claims else told.text,
+    )

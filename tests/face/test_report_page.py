@@ -1,0 +1,180 @@
+"""The report, the refutation page and the gallery in Chromium: controls, links, zoom, and no violation of accessibility."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.face.test_browser import Visit, browser, chromium, large_report
+
+__all__ = ["browser", "chromium"]
+pytestmark = pytest.mark.needs_browser
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three pages, small: a report of three layers, a refuted conjecture, one figure."""
+    from eigentoken.figures import run_recipes
+    from eigentoken.lab_page import refutation_html
+    from eigentoken.numerics.lab import refute
+
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "report.html").write_text(large_report().page(layers=3, heads=2, eigenvalues=40), encoding="utf-8")
+    conjecture = Path(__file__).resolve().parents[2] / "examples" / "conjectures" / "polygonal_instability.py"
+    found = refute(conjecture, instances=1, seconds=60.0, jobs=1).as_dict()
+    (folder / "refutation.html").write_text(refutation_html(found), encoding="utf-8")
+    run_recipes(["abella-2"], scale="quick", folder=folder / "gallery")
+    return folder
+
+
+NAMES = ("report.html", "refutation.html", "gallery/index.html")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_no_violation_of_accessibility(browser: Any, pages: Path, name: str, colours: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
+    visit = Visit(browser, pages / name, color_scheme=colours)
+    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    if name == "report.html":
+        visit.page.locator("#heat button").first.click()
+        visit.page.wait_for_selector("#detail h3")
+        visit.page.wait_for_selector("#cloud svg")
+        visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    found = axe.Axe().run(visit.page).response["violations"]
+    assert [(each["id"], [node["html"][:90] for node in each["nodes"][:2]]) for each in found] == []
+    visit.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_leads_somewhere_and_names_are_given_once(browser: Any, pages: Path, name: str) -> None:
+    visit = Visit(browser, pages / name)
+    lost = """() => [...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))
+        .filter(href => href.startsWith('#') && !document.getElementById(href.slice(1)))"""
+    assert visit.page.evaluate(lost) == []
+    others = "nodes => nodes.map(n => n.getAttribute('href')).filter(href => !href.startsWith('#'))"
+    assert all(((pages / name).parent / href).is_file() for href in visit.page.eval_on_selector_all("a[href]", others))
+    twice = "() => { const all = [...document.querySelectorAll('[id]')].map(n => n.id); return all.length - new Set(all).size; }"
+    assert visit.page.evaluate(twice) == 0
+    visit.check()
+
+
+def shown(visit: Visit) -> list[str]:
+    return list(visit.page.eval_on_selector_all("li.row", "rows => rows.filter(r => !r.hidden).map(r => r.id.slice(2))"))
+
+
+def test_statements_are_found_sorted_and_shown_by_group(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html")
+    every = shown(visit)
+    visit.page.locator("#find").fill("hemisphere causal")
+    some = shown(visit)
+    assert 0 < len(some) < len(every)
+    assert "AB-X1c" in some
+    assert visit.page.locator("#found").inner_text() == f"{len(some)} of {len(every)}"
+    assert visit.page.locator("[id='s-AB-X1c']").is_visible()
+    visit.page.locator("#find").fill("no such statement")
+    assert shown(visit) == []
+    visit.page.locator("#find").fill("")
+    assert shown(visit) == every
+    tile = visit.page.locator(".tile.other")
+    tile.click()
+    assert tile.get_attribute("aria-pressed") == "true"
+    assert len(shown(visit)) == int(tile.locator("b").inner_text()) < len(every)
+    visit.page.locator("#all-groups").click()
+    assert shown(visit) == every
+    titles = lambda: visit.page.eval_on_selector_all(".group.other li.row", "rows => rows.map(r => r.dataset.text)")  # noqa: E731
+    first = titles()
+    visit.page.select_option("#sort", "title")
+    assert titles() == sorted(first, key=lambda text: text.split(" ")[0]) or titles() != first
+    assert sorted(titles()) == sorted(first)
+    visit.page.select_option("#sort", "book")
+    assert titles() == first
+    visit.check()
+
+
+def test_a_link_to_a_statement_opens_its_text(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html")
+    row = visit.page.locator("[id='s-PM-L8']")
+    assert not row.is_visible()  # not about this model: its group is closed
+    visit.page.evaluate("location.hash = 's-PM-L8'")
+    row.locator("details.text[open]").wait_for()
+    row.locator(".katex").first.wait_for()
+    assert "then" in row.inner_text()
+    visit.check()
+
+
+def test_the_eigenvalues_can_be_zoomed_and_the_leader_is_marked(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html")
+    visit.page.locator("#spectrum").scroll_into_view_if_needed()
+    picture = visit.page.locator("#cloud svg[data-view]")
+    picture.wait_for()
+    view = lambda: json.loads(picture.get_attribute("data-view"))  # noqa: E731
+    (left, right), (low, high) = whole = view()
+    assert visit.page.locator("#cloud text", has_text="leader").count() == 1
+    assert visit.page.locator("#cloud [aria-label='x-axis tick label'] text").count() >= 4
+    visit.page.locator("#closer").click()
+    (a, b), (c, d) = view()
+    assert b - a == pytest.approx((right - left) / 2, rel=1e-9)
+    assert "leader" in picture.get_attribute("aria-label")
+    visit.page.locator("#wider").click()
+    assert view()[0][1] - view()[0][0] == pytest.approx(right - left, rel=1e-9)
+    visit.page.locator("#whole").click()
+    assert view() == whole
+    box = picture.bounding_box()
+    visit.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
+    visit.page.mouse.down()
+    visit.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"], steps=3)
+    visit.page.mouse.up()
+    (a, b), (c, d) = view()
+    assert left < a < b < right
+    assert low < c < d < high
+    picture.dblclick()
+    assert view() == whole
+    visit.check()
+
+
+def test_one_outlier_leaves_the_other_heads_their_colours(browser: Any, pages: Path, tmp_path: Path) -> None:
+    text = (pages / "report.html").read_text(encoding="utf-8")
+    head, tail = text.split('<script type="application/json" id="data">')
+    data, rest = tail.split("</script>", 1)
+    told = json.loads(data)
+    for number, layer in enumerate(told["layers"]):
+        for place, values in enumerate(layer["heads"]):
+            values[0] = 1 + number + place / 10
+    told["layers"][0]["heads"][0][0] = 1e6
+    page = tmp_path / "outlier.html"
+    page.write_text(f'{head}<script type="application/json" id="data">{json.dumps(told)}</script>{rest}', encoding="utf-8")
+    visit = Visit(browser, page)
+    colours = "cells => new Set(cells.map(c => c.style.background)).size"
+    cells = "#heat button:not(.whole)"
+    assert visit.page.eval_on_selector_all(cells, colours) == 6
+    assert visit.page.locator("#legend figcaption").first.inner_text().endswith("by quantiles")
+    visit.page.select_option("#scale", "linear")
+    assert visit.page.eval_on_selector_all(cells, colours) == 2
+    visit.check()
+
+
+def test_what_applies_comes_first_and_the_details_after_three_screens(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html", viewport={"width": 1400, "height": 1000})
+    top = lambda name: visit.page.locator(name).bounding_box()["y"]  # noqa: E731
+    assert top(".tiles") < top("#statements") < top("#heads") < top("#depth") < top("#layers")
+    assert top("#statements") < 1000
+    assert top("#layers") < 3000
+
+
+def test_a_counterexample_is_shown_as_matrices(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "refutation.html")
+    visit.page.wait_for_selector(".display .katex-display")
+    assert visit.page.locator(".katex-display .mtable").count() >= 3
+    assert "refuted" in visit.page.locator(".tiles").inner_text()
+    visit.check()
+
+
+def test_the_gallery_shows_its_figure(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "gallery" / "index.html")
+    visit.page.wait_for_function("document.querySelector('article img').naturalWidth > 100")
+    assert visit.page.locator("article td.agrees").count() == 3
+    visit.check()
