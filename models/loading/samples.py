@@ -142,7 +142,9 @@ def find(name: str) -> Sample:
     for sample in SAMPLES:
         if name in (sample.name, sample.package):
             return sample
-    raise ModelError(f"no sample {name[:60]!r}: expected one of {', '.join(s.name for s in SAMPLES)}")
+    begun = [each.name for each in SAMPLES if name and each.name.startswith(name.lower())]
+    listed = f"expected one of {', '.join(each.name for each in SAMPLES)}"
+    raise ModelError(f"no sample {name[:60]!r}: {f'did you mean sample:{begun[0]}?' if len(begun) == 1 else listed}")
 
 
 def cache_folder() -> Path:

@@ -16,8 +16,9 @@ __all__ = ["asset", "filled", "mathematical", "page"]
 
 #: What is wider than its place scrolls, and can be reached by keyboard.
 REACHABLE = """
+document.addEventListener("toggle", event => { if (event.target.open) reachable(event.target); }, true);
 function reachable(root) {
-  for (const node of [root, ...root.querySelectorAll(".display, .scroll, p, ul, ol, pre, figcaption")]) {
+  for (const node of [root, ...root.querySelectorAll(".display, .scroll, p, ul, ol, dt, pre, figcaption")]) {
     if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX === "auto") node.tabIndex = 0;
   }
 }

@@ -308,12 +308,12 @@ def test_the_legend_of_a_report_renders_when_opened(browser: Any, report: Path) 
 def test_depth_curves_begin_at_the_input_and_the_circle_is_whole(browser: Any, report: Path) -> None:
     visit = Visit(browser, report)
     points = "nodes => nodes.map(n => n.getAttribute('d').split(/[ML]/).length - 1)"
-    assert visit.page.eval_on_selector_all("#curves [aria-label=line] path", points) == [49, 49, 49, 48, 48]
-    assert visit.page.locator("#curves [aria-label=area]").count() == 2  # the two curves whose intervals are known
+    assert visit.page.eval_on_selector_all("#curves [data-mark=line] path", points) == [49, 49, 49, 48, 48]
+    assert visit.page.locator("#curves [data-mark=area]").count() == 2  # the two curves whose intervals are known
     visit.page.locator("#heat button").first.click()
     inside = """n => { const box = n.getBBox(), all = n.ownerSVGElement.viewBox.baseVal;
         return box.x >= 0 && box.x + box.width <= all.width && box.y >= 0 && box.y + box.height <= all.height; }"""
-    circle = visit.page.locator("#cloud [aria-label=line] path")
+    circle = visit.page.locator("#cloud [data-mark=line] path")
     circle.wait_for()
     assert circle.count() == 1
     assert circle.evaluate(inside)

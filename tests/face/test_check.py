@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -336,7 +337,7 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
     page = to_html(report)
     assert f"certified in every layer: <b>{len(found.holds)}</b>" in page
     assert page.count('<li id="s-') == len(names)  # every statement once, so that each id is a link to its text
-    assert set(re.findall(r'href="#s-([^"]+)"', page)) <= set(names)
+    assert set(map(unescape, re.findall(r'href="#s-([^"]+)"', page))) <= set(names)
     place = next(i for i, each in enumerate(overview(report)["choices"]) if each["name"].startswith("statements met"))
     for layer, shown in zip(report.layers, overview(report)["layers"], strict=True):
         for head, values in zip(layer["heads"], shown["heads"], strict=True):

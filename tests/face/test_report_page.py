@@ -30,6 +30,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+#: Of each group two statements stay, of the table of words three rows.
+FEW = """() => { document.querySelectorAll('ol.rows').forEach(list => [...list.children].slice(2).forEach(row => row.remove()));
+    document.querySelectorAll('table').forEach(t => [...t.querySelectorAll('tr')].slice(4).forEach(row => row.remove())); }"""
 NAMES = ("report.html", "refutation.html", "gallery/index.html")
 
 
@@ -38,14 +41,14 @@ NAMES = ("report.html", "refutation.html", "gallery/index.html")
 def test_no_violation_of_accessibility(browser: Any, pages: Path, name: str, colours: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
     visit = Visit(browser, pages / name, color_scheme=colours)
-    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    if name == "report.html":
+    if name == "report.html":  # every kind of thing once: axe takes a minute over two hundred alike
+        visit.page.evaluate(FEW)
         visit.page.locator("#heat button").first.click()
         visit.page.wait_for_selector("#detail h3")
         visit.page.wait_for_selector("#cloud svg")
-        visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     found = axe.Axe().run(visit.page).response["violations"]
-    assert [(each["id"], [node["html"][:90] for node in each["nodes"][:2]]) for each in found] == []
+    assert {each["id"]: [node["html"][:90] for node in each["nodes"][:2]] for each in found} == {}
     visit.check()
 
 
@@ -63,7 +66,9 @@ def test_every_link_leads_somewhere_and_names_are_given_once(browser: Any, pages
 
 
 def shown(visit: Visit) -> list[str]:
-    return list(visit.page.eval_on_selector_all("li.row", "rows => rows.filter(r => !r.hidden).map(r => r.id.slice(2))"))
+    return list(
+        visit.page.eval_on_selector_all("li.row", "rows => rows.filter(r => !r.hidden).map(r => r.id.slice(2))")
+    )
 
 
 def test_statements_are_found_sorted_and_shown_by_group(browser: Any, pages: Path) -> None:
@@ -75,7 +80,7 @@ def test_statements_are_found_sorted_and_shown_by_group(browser: Any, pages: Pat
     assert "AB-X1c" in some
     assert visit.page.locator("#found").inner_text() == f"{len(some)} of {len(every)}"
     assert visit.page.locator("[id='s-AB-X1c']").is_visible()
-    visit.page.locator("#find").fill("no such statement")
+    visit.page.locator("#find").fill("nowhere-in-the-book")
     assert shown(visit) == []
     visit.page.locator("#find").fill("")
     assert shown(visit) == every
@@ -114,7 +119,7 @@ def test_the_eigenvalues_can_be_zoomed_and_the_leader_is_marked(browser: Any, pa
     view = lambda: json.loads(picture.get_attribute("data-view"))  # noqa: E731
     (left, right), (low, high) = whole = view()
     assert visit.page.locator("#cloud text", has_text="leader").count() == 1
-    assert visit.page.locator("#cloud [aria-label='x-axis tick label'] text").count() >= 4
+    assert visit.page.locator("#cloud [data-mark='x-axis tick label'] text").count() >= 4
     visit.page.locator("#closer").click()
     (a, b), (c, d) = view()
     assert b - a == pytest.approx((right - left) / 2, rel=1e-9)
@@ -123,6 +128,7 @@ def test_the_eigenvalues_can_be_zoomed_and_the_leader_is_marked(browser: Any, pa
     assert view()[0][1] - view()[0][0] == pytest.approx(right - left, rel=1e-9)
     visit.page.locator("#whole").click()
     assert view() == whole
+    picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     visit.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
     visit.page.mouse.down()
@@ -146,7 +152,9 @@ def test_one_outlier_leaves_the_other_heads_their_colours(browser: Any, pages: P
             values[0] = 1 + number + place / 10
     told["layers"][0]["heads"][0][0] = 1e6
     page = tmp_path / "outlier.html"
-    page.write_text(f'{head}<script type="application/json" id="data">{json.dumps(told)}</script>{rest}', encoding="utf-8")
+    page.write_text(
+        f'{head}<script type="application/json" id="data">{json.dumps(told)}</script>{rest}', encoding="utf-8"
+    )
     visit = Visit(browser, page)
     colours = "cells => new Set(cells.map(c => c.style.background)).size"
     cells = "#heat button:not(.whole)"

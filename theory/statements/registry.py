@@ -37,7 +37,7 @@ from eigentoken.theory.statements.implied_conditions import translated, unmet
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Setting, Step
 from eigentoken.theory.systems.catalogue import special_case
-from eigentoken.theory.systems.suggestions import meant
+from eigentoken.theory.systems.suggestions import nearest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -227,8 +227,17 @@ class Registry:
         for each in (name, name.upper()):
             if each in self._statements:
                 return self._statements[each]
-        hint = meant(name, self._statements, "`eigentoken statements` lists them")
-        raise UnknownStatement(f"unknown statement {name!r}: {hint}")
+        raise UnknownStatement(f"unknown statement {name!r}: {self._meant(name)}")
+
+    def _meant(self, name: str) -> str:
+        """Which statements may be meant, with their titles: by the id, or by words of the title."""
+        near = nearest(name, self._statements)
+        words = name.lower().split()
+        if not near and words:
+            near = [each.id for each in self if all(word in each.title.lower() for word in words)][:3]
+        if not near:
+            return "`eigentoken statements` lists them"
+        return f"did you mean {' or '.join(f'{each} ({self._statements[each].title})' for each in near)}?"
 
     def graph(self) -> nx.DiGraph[str]:
         """An edge from each statement to each that it depends on; a cycle or a dangling name is an error."""

@@ -16,7 +16,7 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
 
     Where there is none, those that it may be short for:
 
-    >>> nearest("posdef", ["positive-definite", "negative-definite"])
+    >>> nearest("posdef", ["positive-definite", "positive-semidefinite", "negative-definite"])
     ['positive-definite']
     """
     folded = {each.lower(): each for each in reversed(list(known))}
@@ -24,13 +24,27 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
     near = difflib.get_close_matches(asked, list(folded), n=3, cutoff=0.6)
     ratios = {each: difflib.SequenceMatcher(None, asked, each).ratio() for each in near}
     likely = [folded[each] for each in near if ratios[each] >= max(ratios.values()) - 0.1]
-    return likely or [folded[each] for each in sorted(folded, key=len) if _shortened(asked, each)][:3]
+    if likely:
+        return likely
+    short = [each for each in sorted(folded, key=len) if _shortened(asked, each)]
+    begun = [each for each in short if _begun(asked, each.split("-"))]
+    return [folded[each] for each in begun or short][:3]
 
 
 def _shortened(asked: str, name: str) -> bool:
     """Do the letters asked for stand in the name, in order and from its first on?  Two letters are too few to tell."""
     rest = iter(name)
     return len(asked) > 2 and asked[0] == name[0] and all(letter in rest for letter in asked)
+
+
+def _begun(asked: str, words: list[str]) -> bool:
+    """Is it made of beginnings of all the words, one after the other?  ``posdef`` is, of positive-definite."""
+    if not words:
+        return not asked
+    return any(
+        words[0].startswith(asked[:size]) and _begun(asked[size:].lstrip("-"), words[1:])
+        for size in range(1, len(asked) + 1)
+    )
 
 
 def meant(name: object, known: Iterable[str], otherwise: str = "") -> str:

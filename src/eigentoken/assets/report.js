@@ -9,11 +9,16 @@
     if (text) node.textContent = text;
     return node;
   };
+  // the parts of a picture have names that a reader by ear is not told: the whole has one
+  const unlabelled = svg => svg.querySelectorAll("g[aria-label]").forEach(part => {
+    part.dataset.mark = part.getAttribute("aria-label"); part.removeAttribute("aria-label");
+  });
   // a picture of Observable Plot with a name for who cannot see it
   const picture = (label, options) => {
     const drawn = Plot.plot({ style: { background: "transparent", color: "var(--ink)", fontSize: "12px" }, ...options });
     const svg = drawn.tagName === "svg" ? drawn : drawn.querySelector("svg");
     svg.setAttribute("role", "img"); svg.setAttribute("aria-label", label);
+    unlabelled(svg);
     return drawn;
   };
   const short = value => value === null || value === undefined ? "-"
@@ -110,7 +115,7 @@
     if (scale && scale.low !== scale.high) held.append(Plot.legend({ width: 260, marginLeft: 18, marginRight: 18, ticks: [0, 0.25, 0.5, 0.75, 1],
       tickFormat: t => rough(scale.at(t)), color: { type: "linear", domain: [0, 1], interpolate: colour }, style: { color: "var(--ink)" } }));
     const drawn = held.querySelector("svg");
-    if (drawn) { drawn.setAttribute("role", "img"); drawn.setAttribute("aria-label", `colour bar, ${caption}`); }
+    if (drawn) { drawn.setAttribute("role", "img"); drawn.setAttribute("aria-label", `colour bar, ${caption}`); unlabelled(drawn); }
     held.append(make("figcaption", {}, caption + (scale && scale.low !== scale.high && scaled.value === "rank" ? ", by quantiles" : "")));
     return held;
   };
@@ -150,7 +155,7 @@
     entry.append(document.createTextNode(`${margin}: ${verdict.reason}`));
     if (verdict.certificate) {
       const more = make("details");
-      more.append(make("summary", {}, `certificate: ${verdict.certificate.kind}`), make("pre", {}, JSON.stringify(verdict.certificate, null, 1)));
+      more.append(make("summary", {}, `certificate: ${verdict.certificate.kind}`), make("pre", { tabindex: "0" }, JSON.stringify(verdict.certificate, null, 1)));
       entry.append(more);
     }
     list.append(entry);
@@ -179,7 +184,7 @@
       head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
       list.append(make("dt", {}, "conditions met as if the head were alone"), met);
       const sizes = make("table");
-      const top = make("tr"); ["", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
+      const top = make("tr"); ["matrix", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
       sizes.append(top);
       for (const [name, of] of Object.entries(head.sizes)) {
         const line = make("tr"); line.append(make("th", {}, name));
@@ -200,6 +205,7 @@
       inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
       detail.append(more);
     }
+    reachable(detail);
     which.value = String(layer.layer);
     cloud();
   }
@@ -258,7 +264,7 @@
       return { across, down, re: x[0] + part * (x[1] - x[0]), im: y[0] + rise * (y[1] - y[0]) };
     };
     let from = null, frame = null;
-    svg.addEventListener("pointerdown", event => { from = at(event); });
+    svg.addEventListener("pointerdown", event => { from = at(event); event.preventDefault(); }, true);  // before the tips, which keep it
     svg.addEventListener("pointermove", event => {
       if (!from) return;
       const to = at(event);

@@ -155,9 +155,9 @@ def _ends(verdict: Verdict) -> tuple[float, float | None]:
     found = verdict["details"].get("distance")
     margin = verdict["margin"]
     assert margin is not None
-    if found is None or verdict["reason"].startswith("head "):
+    if found is None or found[0] is None or verdict["reason"].startswith("head "):
         return float(margin), None
-    return float(found[0]), float(found[1])
+    return float(found[0]), None if found[1] is None else float(found[1])
 
 
 def distance_of(distances: Sequence[Distance]) -> Distance:

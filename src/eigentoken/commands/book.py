@@ -17,6 +17,7 @@ from eigentoken.output import progress, say, say_hanging, show_json, styled, tab
 
 if TYPE_CHECKING:
     from eigentoken.proofs.verify import Verified
+    from eigentoken.theory.statements.statement import Evidence
 
 __all__ = ["add_to"]
 
@@ -298,28 +299,46 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     chosen = [] if every else [registry.get(str(name)).id]
     with progress("checking", len(chosen) or len(registry)) as advance:
         results = verify_many(chosen, instances=0, printed=True, jobs=2 if every else 1, done=lambda: advance())
-    bad = [f"{each.id}: {line.name}: {line.reason}" for each in results for line in each.lines if not line.good]
+    bad = [
+        f"{registry.get(each.id).title} ({each.id}): {line.name}: {line.reason}"
+        for each in results
+        for line in each.lines
+        if not line.good
+    ]
     if bad:
         return None, {}, bad
     return (of_book(registry), {"contents": True}, []) if every else (of_statement(registry.get(chosen[0])), {}, [])
 
 
 def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
-    columns = ("id", "rung", "steps", "cited", "2nd", "vectors", "c.-ex.", "tested", "verdict")
+    """One row a statement, by its title; then each line that is not good, and what a line of the table counts."""
+    from eigentoken.theory.statements.registry import statements
+
+    titles = {each.id: statements().get(each.id).title for each in results}
     rows = []
     for each in results:
         found = each.evidence()
         word = styled("fails" if not each.good else "argued" if found.argued else "holds")
-        steps = (found.checked, found.cited, found.second)
-        rows.append((each.id, str(each.status()), *steps, found.vectors, found.counterexamples, found.tested, word))
-    table("", columns, rows)
+        rows.append((each.id, titles[each.id], str(each.status()), word, _evidence_text(found)))
+    table("", ("id", "statement", "status", "verdict", "evidence"), rows, wrap=("statement", "evidence"))
     for each in bad:
         for line in each.lines:
             if not line.good:
-                say(f"{each.id}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}", "red")
+                where = f"{titles[each.id]} ({each.id})"
+                say(f"{where}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}", "red")
     say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")
-    say(
-        "steps: checked by a rule or an engine; cited: theorems of textbooks; 2nd: also answered by a second solver; "
-        "vectors: recomputed test values; c.-ex.: exact counterexamples to a printed or weakened form; tested: random "
-        "instances without a violation"
+
+
+def _evidence_text(found: Evidence) -> str:
+    """What was run, and nothing of what was not: ``9 steps (7 also by a second solver), 621 random instances``."""
+    second = f" ({found.second} answers of a second solver)" if found.second else ""
+    counted = (
+        (found.proved, "proofs by the kernel" if found.proved > 1 else "proof by the kernel"),
+        (found.checked, f"steps checked{second}"),
+        (found.cited, "theorems of textbooks"),
+        (found.argued, "steps argued in words"),
+        (found.vectors, "values recomputed"),
+        (found.counterexamples, "exact counterexamples"),
+        (found.tested, "random instances"),
     )
+    return ", ".join(f"{number} {what}" for number, what in counted if number)
