@@ -228,7 +228,7 @@
     const [left, right, high] = layer.discs.reduce(([a, b, c], [re, im, within]) =>
       [Math.min(a, re - within), Math.max(b, re + within), Math.max(c, Math.abs(im) + within)], [0, 0, 0]);
     // the eigenvalues fill the picture: of a circle that is much larger, the part among them is seen
-    const spread = Math.max(-left, right, high) || 1, circle = leader && 1 + radius <= 2 * spread;
+    const spread = Math.max(-left, right, high) || 1, circle = leader && 1 + radius <= 2.2 * spread;
     const ends = circle ? [Math.min(left, -1 - radius), Math.max(right, radius - 1), Math.max(high, radius)] : [left, right, high || spread / 4];
     const pad = 0.04 * (ends[1] - ends[0] || 1);
     const [xs, ys] = seen ?? [[ends[0] - pad, ends[1] + pad], [-ends[2] - pad, ends[2] + pad]];

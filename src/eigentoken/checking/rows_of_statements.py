@@ -51,15 +51,12 @@ class Distance:
     high: float | None
 
     def __str__(self) -> str:
-        low = _percent(self.low)
-        if self.high is None:
-            return f"at least {low}"
-        high = _percent(self.high)
-        return low if low == high else f"{low} to {high}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+        """As it is read before ``|F|``: ``46 % of``, ``at least 12 times``."""
+        ends = [self.low] if self.high is None else [self.low, self.high]
+        many = max(ends) >= 10
+        shown = list(dict.fromkeys(f"{each:.3g}" if many else f"{100 * each:.3g} %" for each in ends))
+        said = " to ".join(shown) + (" times" if many else " of")
+        return f"at least {said}" if self.high is None else said
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ def distance_of(distances: Sequence[Distance]) -> Distance:
     """Over several layers: the smallest and the largest.
 
     >>> str(distance_of([Distance(0.5, 0.5), Distance(0.25, 0.25)])), str(distance_of([Distance(0.5, None)]))
-    ('25 % to 50 %', 'at least 50 %')
+    ('25 % to 50 % of', 'at least 50 % of')
     """
     highs = [each.high for each in distances]
     high = None if None in highs else max(each for each in highs if each is not None)
