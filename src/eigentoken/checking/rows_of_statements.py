@@ -15,7 +15,7 @@ from eigentoken.checking.summary import difference_text
 from eigentoken.documents.check_document import Layer, Statement
 from eigentoken.documents.verdict_object import Verdict
 
-__all__ = ["GROUPS", "Distance", "Row", "Text", "distance_of", "grouped", "text_of"]
+__all__ = ["GROUPS", "Distance", "StatementRow", "Text", "distance_of", "grouped", "text_of"]
 
 #: Group, heading, what it means; in this order on the page.
 GROUPS = (
@@ -71,46 +71,41 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One statement of the page."""
+class StatementRow:
+    """One statement of the page; ``holding``: in how many layers it holds; ``mixed``: the layers have different answers."""
 
     told: Statement
     group: str
     distance: Distance | None
     text: Text | None
     differs: str
-
-    @property
-    def holding(self) -> int:
-        return self.told["layers"].count("holds")
-
-    @property
-    def mixed(self) -> bool:
-        """Do the layers have different answers?"""
-        return len(set(self.told["layers"])) > 1
+    holding: int
+    mixed: bool
 
 
-def grouped(report: Report) -> dict[str, list[Row]]:
+def grouped(report: Report) -> dict[str, list[StatementRow]]:
     """Every statement in its group, in the order of the book."""
-    found: dict[str, list[Row]] = {name: [] for name, *_ in GROUPS}
+    found: dict[str, list[StatementRow]] = {name: [] for name, *_ in GROUPS}
     for told in report.statements:
         row = _row(report, told)
         found[row.group].append(row)
     return found
 
 
-def _row(report: Report, told: Statement) -> Row:
+def _row(report: Report, told: Statement) -> StatementRow:
     distances = [_in_layer(layer, told["id"]) for layer, word in _layers(report, told) if word == "fails"]
     known = [each for each in distances if each is not None]
     distance = distance_of(known) if known and len(known) == len(distances) else None
     if distance is not None and distance.high is None and distance.low < USEFUL:
         distance = None
-    return Row(
+    return StatementRow(
         told,
         _group(told, distance),
         distance,
         text_of(told["id"]),
         difference_text(told, len(report.layers)) if told["differs"] else "",
+        told["layers"].count("holds"),
+        len(set(told["layers"])) > 1,
     )
 
 
