@@ -387,7 +387,7 @@ BD_P4 = register(
             Vector("C_pre for n = 3, beta = 4, rho_0 = -3/10, in 1e24", _astronomic, ("2.33",)),
         ),
         variants=(
-            Variant("t^{-2}", "e^{-2t} in pre-LN: beta = 0, t = 50", _not_exponential),
+            Variant("$t^{-2}$", "$e^{-2t}$ in pre-LN: $\\beta = 0$, $t = 50$", _not_exponential),
             Variant("one exponent", "another one for peri: dr/drho is the same", _other_exponent),
         ),
     )

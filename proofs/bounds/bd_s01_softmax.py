@@ -211,7 +211,9 @@ BD_S3 = register(
                 decimals("1/28", "3/4"),
             ),
         ),
-        variants=(Variant("e^w", "e^{w/2}: one key at ln 16 above two others has the weight 8/9 > 2/3", _uneven_row),),
+        variants=(
+            Variant("e^w", "$e^{w/2}$: one key at ln 16 above two others has the weight 8/9 > 2/3", _uneven_row),
+        ),
     )
 )
 

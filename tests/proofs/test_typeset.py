@@ -78,6 +78,8 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
     body = source[source.index(r"\begin{document}") :]
     assert body.count("{") - body.count(r"\{") == body.count("}") - body.count(r"\}")
     assert body.replace(r"\$", "").count("$") % 2 == 0
+    assert "$^" not in body, "a power outside of a formula"
+    assert not re.search(r"'_\{[^{}]*\}\^", body), "a prime, an index, and a second superscript"
     begun, ended = re.findall(r"\\begin\{(\w+\*?)\}", body), re.findall(r"\\end\{(\w+\*?)\}", body)
     assert sorted(begun) == sorted(ended)
     labels, cited = re.findall(r"\\label\{([^}]*)\}", body), set(re.findall(r"\\cite\{([^}]*)\}", body))

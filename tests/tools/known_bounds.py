@@ -36,7 +36,7 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
         Known("beta >= 0", "n = 3, beta = -1: a < b"),
     ),
     "BD-P4": (
-        Known("t^{-2}", "e^{-2t} in pre-LN: beta = 0, t = 50"),
+        Known("$t^{-2}$", "$e^{-2t}$ in pre-LN: $\\beta = 0$, $t = 50$"),
         Known("one exponent", "another one for peri: dr/drho is the same"),
     ),
     "BD-R1": (
@@ -47,5 +47,5 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
     "BD-R4": (Known("no mask", "causal, n = 2, P = 0: D changes by D/2, the bound is 0"),),
     "BD-S1": (Known("the factor 2", "a = (1/2, 1/2): the norm is 1/2, a_i (1 - a_i) = 1/4"),),
     "BD-S2": (Known("osc/4", "osc/8: TV-S2 has variation 1/2 and tanh(ln(9)/8) < 1/2"),),
-    "BD-S3": (Known("e^w", "e^{w/2}: one key at ln 16 above two others has the weight 8/9 > 2/3"),),
+    "BD-S3": (Known("e^w", "$e^{w/2}$: one key at ln 16 above two others has the weight 8/9 > 2/3"),),
 }

@@ -248,6 +248,8 @@ def _base(base: Base, names: Names) -> str:
 
 def _row(base: Base, names: Names) -> str:
     shown = _base(base, names)
+    if "'" in shown:  # a prime is a superscript, and after an index there is no second one
+        return rf"{{{shown}}}^{{\top}}"
     return rf"({shown})^{{\top}}" if "^" in shown else rf"{shown}^{{\top}}"
 
 
