@@ -134,6 +134,21 @@ def test_the_command_and_its_refusals(steps: list[Path], tmp_path: Path) -> None
         assert says in refused.stderr and len(refused.stderr.strip().splitlines()) == 1
 
 
+def test_revisions_on_the_hub_are_compared(steps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``check --revisions`` opens each revision of one name, in the order given."""
+    from eigentoken.models.loading import hub
+
+    kept = {each.name: each for each in steps}
+    monkeypatch.setattr(hub, "snapshot", lambda name, revision: kept[revision])
+    base = ["check", "org/model", "--statement", "PM-N1", "--jobs", "1", "--work", tmp_path, "--json"]
+    document = json.loads(here(*base, "--revisions", "step10, step0").stdout)
+    assert document["schema"] == "eigentoken/compare/1"
+    assert [each["source"] for each in document["models"]] == ["org/model@step10", "org/model@step0"]
+    assert [each["label"] for each in document["models"]] == ["step10", "step0"]
+    norm = next(each for each in document["layers"][1]["numbers"] if each["quantity"] == "norm")
+    assert norm["overall"] == "falls"
+
+
 def test_labels_steps_and_spans() -> None:
     assert labels_of(["runs/a/step1/", "runs/a/step22"]) == ["step1", "step22"]
     assert labels_of(["x", "y", "x"]) == ["x", "y", "x (2)"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,7 @@ def comparison_chart(found: Comparison) -> Chart:
         heads = [head for layer in found.document["layers"] for head in layer["heads"]]
         lines = [_middles(number_named(head["numbers"], quantity)["values"]) for head in heads]
         curves = [Curve(x, line, "", "faint") for line in lines]
-        medians = [sorted(line[place] for line in lines)[len(lines) // 2] for place in range(len(x))]
+        medians = [_median([line[place] for line in lines]) for place in range(len(x))]
         curves.append(Curve(x, medians, "a median head", "strong"))
         return Curves(curves, x_label, "", title, log_x=steps is not None)
 
@@ -92,6 +93,12 @@ def comparison_chart(found: Comparison) -> Chart:
         of_heads("score norm", "norm of the scores P of each head"),
     ]
     return Chart(f"{found.labels[0]} to {found.labels[-1]}", panels)
+
+
+def _median(values: list[float]) -> float:
+    """The upper median of what is known; not a number where nothing is."""
+    known = sorted(value for value in values if not math.isnan(value))
+    return known[len(known) // 2] if known else math.nan
 
 
 def _middles(values: list[Interval]) -> list[float]:
