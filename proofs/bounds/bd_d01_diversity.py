@@ -172,7 +172,7 @@ BD_D1 = register(
                 ("1.428285685709", *decimals("8/5"), "2.00997512422", "1.6"),
             ),
         ),
-        variants=(Variant("the diameter", "in the Frobenius norm |Pi A Pi| may be sqrt(2)", _uneven_rows),),
+        variants=(Variant("the diameter", r"in the Frobenius norm $|\Pi A \Pi|$ may be $\sqrt2$", _uneven_rows),),
     )
 )
 

@@ -124,7 +124,7 @@ _LETTERS = (QUERY, OTHER, KEYS, VALUES, Z, MIDDLE, QUARTER, CENTRE, RADIUS)
 #: ``sum_j (a_j - b_j) z^T u_j <= 2 r tanh(h)``.
 TWO_ROWS = for_all(Implication(CLOSE, proposition(sp.Le(_GAP, _SHRUNK, evaluate=False))), *_LETTERS)
 
-_SCALE, _TOP = sp.Symbol("m", positive=True), sp.exp(2 * QUARTER)
+_SCALE, _TOP = sp.Symbol("mu", positive=True), sp.exp(2 * QUARTER)
 
 
 def _comparable() -> Conjunction:

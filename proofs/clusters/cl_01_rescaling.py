@@ -23,9 +23,9 @@ from eigentoken.theory.calculus import dot, exponential, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, ForAll, proposition, relation_of
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, proposition, put, relation_of
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.tensors import Rate, Tensor
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant
@@ -49,8 +49,8 @@ _TOP = ForAll(J, TRUE, said(sp.Le, Tensor(dot(NORMAL, vector("x", J))), Tensor(_
 #: For ``lambda <= 0`` the largest grows at least like ``e^{lambda t}``.
 SPREADS = ForAll(LAM, NOT_POSITIVE, ForAll(W, EIGEN, ForAll(I, _TOP, said(sp.Ge, Rate(_OWN), LAM * Tensor(_OWN)))))
 #: ``B = lambda I``: the same along every direction, so the hull of the rescaled tokens is nested.
-_SCALAR = ForAll(W, TRUE, EIGEN)
-NESTED = ForAll(LAM, NOT_NEGATIVE, ForAll(W, _SCALAR, bound(sp.Le)))
+_SCALAR = ForAll(VectorLetter("u"), TRUE, put(EIGEN, {W: vector("u")}))
+NESTED = ForAll(LAM, Conjunction((NOT_NEGATIVE, _SCALAR)), ForAll(W, TRUE, bound(sp.Le)))
 
 
 def _rescaled(kernel: Kernel) -> Proved:
@@ -92,10 +92,9 @@ def proof(kernel: Kernel) -> Proved:
     ]
     here = kernel.instantiate(bounds[0], LAM, kernel.assume(NOT_NEGATIVE))
     eigen = kernel.instantiate(kernel.assume(_SCALAR), W)
-    nested = kernel.generalise(W, kernel.instantiate(here, W, eigen), _SCALAR)
-    return kernel.conjunction(
-        _rescaled(kernel), *bounds, _spreads(kernel), kernel.generalise(LAM, nested, NOT_NEGATIVE)
-    )
+    nested = kernel.generalise(W, kernel.instantiate(here, W, eigen))
+    scalar = kernel.generalise(LAM, nested, Conjunction((NOT_NEGATIVE, _SCALAR)))
+    return kernel.conjunction(_rescaled(kernel), *bounds, _spreads(kernel), scalar)
 
 
 def negative_values_spread() -> Verdict:

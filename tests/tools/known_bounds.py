@@ -7,7 +7,7 @@ from .dropped_conditions import Known
 __all__ = ["KNOWN_BOUNDS"]
 
 KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
-    "BD-D1": (Known("the diameter", "in the Frobenius norm |Pi A Pi| may be sqrt(2)"),),
+    "BD-D1": (Known("the diameter", r"in the Frobenius norm $|\Pi A \Pi|$ may be $\sqrt2$"),),
     "BD-D3": (Known("the largest distance of a value", "the residual of the values in its place"),),
     "BD-E1": (
         Known("kappa", "half the norm of K in its place: a complex pair"),
