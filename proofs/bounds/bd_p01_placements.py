@@ -358,6 +358,7 @@ BD_P3 = register(
         r"Pre: $\frac{d}{dt}\ln[(1 - \rho)r^2] = \frac2r(a - b) \ge 0$ for $\beta \ge 0$. For any tokens, scores and "
         r"$V$, one head, no mask: $\bigl|"
         r"\frac{d}{dt}|x_i - x_j|\bigr| \le \lVert V\rVert\,D(\theta)\tanh(\frac14\omega_{ij})$.",
+        systems=("pre-norm-flow",),
         depends=("BD-P1", "BD-R1"),
         property_tests=(OnInstances(equiangular_speed), OnInstances(general_distances)),
         variants=(
@@ -436,6 +437,7 @@ BD_P7 = register(
         r"tokens and $(\lambda_\ell - \lambda_1)/r$ on common shifts along $\lambda_\ell$; with $r \sim \lambda_1t$ "
         r"they give $t^{-1}$ and "
         r"$t^{-(1 - \operatorname{Re}\lambda_\ell/\lambda_1)}$.",
+        systems=("pre-norm-flow",),
         property_tests=(OnInstances(near_consensus),),
         notes=(Remark(RemarkKind.OPEN, "It is a linearisation, not a theorem about trajectories."),),
     )

@@ -14,6 +14,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import Array, attention
+from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
@@ -112,6 +113,8 @@ PH_X2 = register(
         kind=Kind.THEOREM,
         source=Source(HERE, "the residual map"),
         title="The residual map: divergence at one rate, and directions that collapse",
+        systems=("residual-map",),
+        covers=Covers(masks=(ANY,), positions=(ANY,)),
         text=r"Let $x_l^+ = x_l + \tau\sum_ip_{li}Bx_i$, $\tau > 0$, with any nonnegative weights whose rows sum to one "
         r"(any scores, mask, "
         r"positions, layer by layer), $u^{\top}B = \lambda u^{\top}$, $\lambda > 0$, $H_l = u^{\top}x_l(0) > 0$. (a) $(1 + "
@@ -126,8 +129,7 @@ PH_X2 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                "The residual map is no system of the catalogue yet, so the kernel cannot read its equation: the steps "
-                "are checked "
+                "The kernel does not read the equation of the residual map: the steps are checked "
                 "and put together by hand. The normalised layer obeys the same recursion (PM-X1).",
             ),
         ),
