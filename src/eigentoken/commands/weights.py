@@ -206,6 +206,8 @@ def compare(
     for path, ending in ((html, ".html"), (output, ".json")):
         if path is not None and path.suffix.lower() != ending:
             raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
     with progress(f"comparing {len(models)} models", len(models)) as advance:
         found = run(models, statements=statement or (), fold=fold, jobs=jobs, work=work, done=lambda: advance())
     written = [found.save(path) for path in (html, output) if path is not None]
