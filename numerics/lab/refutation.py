@@ -155,7 +155,7 @@ def refute_conjecture(
     start = time.time()
     end = start + seconds
     tally = _Tally(end + min(GRACE, LATE * seconds))
-    order = Turns(aims, seed) if instances is None else FixedOrder(aims, seed)
+    order = Turns(aims, seed, seconds) if instances is None else FixedOrder(aims, seed)
     proving = _Proving(aims, tally, start, end, seed, timed=instances is None)
     stopped = "time"
     known_losses = len(workers.lost)

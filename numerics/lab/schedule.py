@@ -2,9 +2,9 @@
 
 A search with a limit of time is shared out as by a bandit: a method is worth what it found for the seconds that it took
 (violations that are new, a best violation that rose), with a bonus for what was tried little (UCB1 of Auer, Cesa-Bianchi and
-Fischer, 2002, with seconds for counts).  A unit has an allowance of seconds, in which it is cut with what it has; one that was
-cut with nothing is made smaller and gets longer.  A search with a limit of instances goes through the same units on every
-machine, whatever they find.
+Fischer, 2002, with seconds for counts).  A unit has an allowance of seconds, in which it is cut with what it has; the second
+unit of a method has as long as any may have, and one that was cut with nothing is made smaller and gets longer.  A search with a
+limit of instances goes through the same units on every machine, whatever they find.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ __all__ = ["FIRST_TURNS", "FixedOrder", "Turns"]
 FIRST_TURNS = 1.6
 #: Share of the time that is divided equally.
 EQUAL = 0.25
-#: Seconds of a unit after the first turns, and at most.
-SHORT, LONG = 0.4, 6.0
+#: Seconds of a unit after the first turns, and at most (or a share of the whole time, where that is longer).
+SHORT, LONG, SHARE = 0.4, 6.0, 0.2
+#: A unit that was cut with nothing gets so many times as long.
+PATIENCE = 3.0
 #: Instances of a first unit: the size of a full one divided by this.
 PARTS = 12
 #: Weight of the bonus for what was tried little.
@@ -36,6 +38,8 @@ class _Arm:
 
     target: int
     method: str
+    whole: int
+    "Instances of its second unit, which has all the time that a unit may have."
     full: int
     size: int
     allowance: float
@@ -53,14 +57,17 @@ class _Arm:
 class Turns:
     """Units of all targets for a search that has a limit of time."""
 
-    def __init__(self, targets: Sequence[Target], seed: int) -> None:
+    def __init__(self, targets: Sequence[Target], seed: int, seconds: float = 60.0) -> None:
         self.targets, self.seed, self.number = list(targets), seed, 0
+        self.longest = max(LONG, SHARE * seconds)
         self.arms: list[_Arm] = []
         for index, target in enumerate(self.targets):
-            full: dict[str, int] = {}
+            sizes: dict[str, list[int]] = {}
             for method, size in methods(target):
-                full[method] = max(size, full.get(method, 0))
-            self.arms += [_Arm(index, name, size, max(4, size // PARTS), 0.0) for name, size in full.items()]
+                sizes.setdefault(method, []).append(size)
+            self.arms += [
+                _Arm(index, name, each[0], max(each), max(4, max(each) // PARTS), 0.0) for name, each in sizes.items()
+            ]
         for arm in self.arms:
             arm.allowance = FIRST_TURNS / len(self.arms)
         self._running: dict[int, _Arm] = {}
@@ -77,10 +84,11 @@ class Turns:
             arm = self._next()
             if arm is None:
                 break
+            whole = arm.turns == 1
             arm.turns += 1
-            allowance = min(arm.allowance, max(left, 0.0))
+            allowance = min(self.longest if whole else arm.allowance, max(left, 0.0))
             arm.spent += allowance
-            unit = Unit(arm.method, self.seed * 1_000_003 + self.number, arm.size, allowance)
+            unit = Unit(arm.method, self.seed * 1_000_003 + self.number, arm.whole if whole else arm.size, allowance)
             self._running[unit.seed] = arm
             self.number += 1
             chosen.append((self.targets[arm.target], unit))
@@ -89,9 +97,10 @@ class Turns:
     def _next(self) -> _Arm | None:
         if not self.arms:
             return None
-        waiting = next((arm for arm in self.arms if arm.turns == 0), None)
-        if waiting is not None:
-            return waiting
+        for turn in (0, 1):
+            waiting = next((arm for arm in self.arms if arm.turns == turn), None)
+            if waiting is not None:
+                return waiting
         total = sum(arm.spent for arm in self.arms)
         least = min(self.arms, key=lambda arm: arm.spent)
         if least.spent < EQUAL * total / len(self.arms):
@@ -108,11 +117,13 @@ class Turns:
         arm.gained += 1.0 if seen else 0.3 if result.findings else 0.1 if rose and arm.turns > 1 else 0.0
         arm.best = max(arm.best, result.best)
         cut = result.seconds > 0.9 * allowance
-        if cut and result.tried == 0:
+        if arm.turns == 2 and not cut:
+            arm.size, arm.allowance = arm.full, max(SHORT, 1.5 * result.seconds)
+        elif cut and result.tried == 0:
             arm.size = max(4, arm.size // 2)
-            arm.allowance = min(LONG, 2 * max(arm.allowance, SHORT))
+            arm.allowance = min(self.longest, PATIENCE * max(arm.allowance, SHORT))
         elif cut:
-            arm.allowance = min(LONG, max(SHORT, 1.3 * arm.allowance))
+            arm.allowance = min(self.longest, max(SHORT, 1.3 * arm.allowance))
         else:
             arm.allowance = max(arm.allowance, SHORT)
             arm.size = min(arm.full, 2 * arm.size)

@@ -256,3 +256,16 @@ def test_other_parameters_that_do_not_fit_are_told(given: dict[str, Any], says: 
             instance.advance(**given)
     verdict = predicate_verdict(lambda x: (x.advance(tokens=x.tokens * 0.1) == "no").any(), TWO)
     assert not verdict.is_fails
+
+
+def rank(x: Any) -> Any:
+    return np.linalg.matrix_rank(x.advance()) <= np.linalg.matrix_rank(x.tokens)
+
+
+def test_the_rank_of_the_tokens_may_grow() -> None:
+    """Escaped the search before: the states of low rank are few, and what was seen at them was turned to another basis."""
+    stated = Conjecture("the rank never grows", "attention-map", [PositiveDefinite(V)], holds_if=rank, n=3, d=2)
+    (result,) = refute(stated, instances=20_000, seconds=120).results
+    assert result.answer == "refuted"
+    assert result.counterexample is not None
+    assert predicate_verdict(rank, result.counterexample.case).is_fails

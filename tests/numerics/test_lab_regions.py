@@ -162,8 +162,8 @@ def test_ties_are_still_sent_to_the_exact_check() -> None:
     result = run_unit(aim, Unit("enumeration", 0, 600))
     ties = tuple(each for each in result.findings if each.hint)
     assert ties
-    tally = _Tally()
-    tally.note(replace(result, findings=ties), aim, float("inf"))
+    tally = _Tally(float("inf"))
+    tally.note(replace(result, findings=ties), aim)
     assert tally.candidate is None
     confirmed(conjecture)
 

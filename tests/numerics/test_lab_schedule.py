@@ -9,7 +9,7 @@ import pytest
 
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.lab import Conjecture, refute
-from eigentoken.numerics.lab.schedule import EQUAL, FIRST_TURNS, LONG, FixedOrder, Turns
+from eigentoken.numerics.lab.schedule import EQUAL, FIRST_TURNS, LONG, SHARE, FixedOrder, Turns
 from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, methods, run_unit
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import AlmostEveryConverges, Stable
@@ -59,7 +59,8 @@ def test_time_goes_to_what_finds_something_and_nothing_is_starved() -> None:
 
 
 def test_a_unit_that_is_cut_with_nothing_becomes_smaller_and_gets_longer() -> None:
-    order = Turns(aims(Stable(ConsensusAt(V, 1))), 0)
+    goals = aims(Stable(ConsensusAt(V, 1)))
+    order = Turns(goals, 0)
     while order.opening:
         ((_, unit),) = order.take(1, 60.0)
         order.learn(unit, UnitResult(unit, 5, -1.0, seconds=0.01))
@@ -68,13 +69,21 @@ def test_a_unit_that_is_cut_with_nothing_becomes_smaller_and_gets_longer() -> No
         ((_, unit),) = order.take(1, 60.0)
         order.learn(unit, UnitResult(unit, 0, -1.0, seconds=unit.seconds or 0.0))
         assert unit.seconds is not None
-        assert unit.seconds <= LONG
+        assert unit.seconds <= order.longest
         sizes.setdefault(unit.method, []).append(unit.size)
         allowances.setdefault(unit.method, []).append(unit.seconds)
-    for method, seen in sizes.items():
+    for method, (first, *seen) in sizes.items():
+        long, *allowances[method] = allowances[method]
+        assert (first, long) == (dict(methods(goals[0])[::-1])[method], order.longest)  # the second turn of each
         assert seen == sorted(seen, reverse=True), method
         assert allowances[method] == sorted(allowances[method])
     assert any(len(set(seen)) > 1 for seen in sizes.values())
+
+
+def test_the_longest_unit_is_a_share_of_a_long_search() -> None:
+    goals = aims(Stable(ConsensusAt(V, 1)))
+    assert Turns(goals, 0, 1.0).longest == LONG
+    assert Turns(goals, 0, 600.0).longest == SHARE * 600.0
 
 
 def test_no_unit_is_given_more_than_the_time_that_is_left() -> None:

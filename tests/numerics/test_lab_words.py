@@ -138,7 +138,7 @@ def test_points_and_pointwise_claims_stay() -> None:
     [
         ("None", "None (is a return missing?)"),
         ("x.tokens > 2", "an array of shape"),
-        ("x.alpha", "a float"),
+        ("x.alpha + 1j", "a complex"),
         ("'yes'", "a str"),
         ("1", "a int"),
     ],
