@@ -263,7 +263,7 @@ REFUSED: list[tuple[str, Callable[[Any], Any]]] = [
     ("a dict", lambda x: {x.alpha: 1}[x.alpha] == 2),
     ("the same object", lambda x: x.V[0, 0] is x.V[0, 1]),
     ("no answer", lambda x: None),
-    ("a number for an answer", lambda x: x.alpha - x.alpha),
+    ("a list for an answer", lambda x: [x.alpha]),
     ("an array for an answer", lambda x: x.tokens > 2),
     ("raises", lambda x: x.V.of_no_name()),
     ("eigenvectors", lambda x: np.linalg.eigh(x.V)[1][0, 0] > 2),

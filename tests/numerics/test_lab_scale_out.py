@@ -42,8 +42,8 @@ def outcome(report: Any) -> dict[str, Any]:
 
 
 def test_processes_give_the_same_result() -> None:
-    alone = refute(FALSE, seconds=300, seed=4)
-    shared = refute(FALSE, seconds=300, seed=4, jobs=2)
+    alone = refute(FALSE, seconds=300, instances=20_000, seed=4)
+    shared = refute(FALSE, seconds=300, instances=20_000, seed=4, jobs=2)
     assert alone.results[0].answer == "refuted"
     assert outcome(alone) == outcome(shared)
 
