@@ -7,7 +7,7 @@ fact is a theorem for the true function, so whatever follows from the facts foll
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from itertools import combinations
@@ -15,7 +15,7 @@ from math import lcm
 
 import sympy as sp
 
-__all__ = ["Translation", "as_condition", "assumed_of"]
+__all__ = ["Translation", "as_condition", "assumed_of", "replaced"]
 
 _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch)
 
@@ -30,6 +30,21 @@ def as_condition(statement: object) -> sp.Basic:
             f"a statement must be a sympy relation or Boolean, got {condition!r}: write Eq(a, b), a < b, And(...)"
         )
     return condition
+
+
+def replaced(statement: sp.Basic, table: Mapping[sp.Basic, sp.Basic]) -> sp.Basic:
+    """The statement with parts of its terms replaced; of a relation between other than numbers nothing is evaluated.
+
+    >>> x, y = sp.symbols("x y", positive=True)
+    >>> replaced(sp.Gt(x, 0, evaluate=False), {x: y})
+    y > 0
+    """
+    if isinstance(statement, sp.core.relational.Relational):
+        sides = [side.xreplace(table) for side in statement.args]
+        return sp.sympify(statement.func(*sides, evaluate=all(side.is_number for side in sides)))
+    if isinstance(statement, sp.And | sp.Or | sp.Not | sp.Implies | sp.Equivalent):
+        return statement.func(*(replaced(part, table) for part in statement.args))
+    return statement.xreplace(table)
 
 
 def assumed_of(symbol: sp.Symbol) -> list[sp.Basic]:

@@ -34,6 +34,7 @@ from eigentoken.theory.proving.polynomial_form import (
     assumed_of,
     clashing_names,
     free_symbols,
+    replaced,
 )
 
 __all__ = ["Lemma", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
@@ -145,7 +146,7 @@ def _found(stated: tuple[sp.Basic, ...], goal: sp.Basic, seconds: float, vacuous
         each: sp.Symbol(each.name, integer=True) if each.is_integer else sp.Symbol(each.name, real=True)
         for each in symbols
     }
-    given, goal, symbols = [each.xreplace(bare) for each in given], goal.xreplace(bare), list(bare.values())
+    given, goal, symbols = [replaced(each, bare) for each in given], replaced(goal, bare), list(bare.values())
     translation = Translation()
     premises = [translation.condition(statement) for statement in given]
     premises += translation.defined + translation.facts
