@@ -6,6 +6,7 @@ Figures are made without pyplot: the backend that a notebook or a script has cho
 from __future__ import annotations
 
 import io
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,8 @@ def save(chart: Chart, path: str | Path, style: FigureStyle = STYLES["page"]) ->
         metadata: dict[str, Any] = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[
             kind
         ]
+        # the dates in a font that matplotlib ships are odd, and nothing that a reader of the figure should hear of
+        logging.getLogger("fontTools.ttLib.tables._h_e_a_d").setLevel(logging.ERROR)
         picture = io.BytesIO()  # a full disk inside matplotlib would be an error of zlib
         draw(chart, style).savefig(picture, format=kind, metadata=metadata)
     write_bytes(target, picture.getvalue())
