@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from eigentoken.theory.statements.layer_systems import Difference
-from eigentoken.theory.statements.subjects import Subject, SubjectOfLayer
+from eigentoken.theory.statements.layer_systems import Difference, LayerSystem
+from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.subjects import Subject, subject_of
 
 __all__ = ["BOUNDED", "differences"]
 
-_HEAD = Subject("a head")
-#: What each bound at given tokens speaks of, in the order in which they are shown.
-BOUNDED = {
-    "BD-D2": Subject("an attention layer with its skip", added=True),
-    "BD-D3": Subject("heads with any weights that sum to 1", added=True),
-    "BD-R1": replace(_HEAD, masks=("full",), positions=("none",), bilinear=True),
-    "BD-M1": replace(_HEAD, masks=("causal",)),
-    "BD-J2": replace(_HEAD, positions=("none",), bilinear=True),
-    "BD-N1": Subject("a norm", rows=False, linear=False, normed=True),
-}
+#: The statements with a bound at given tokens, in the order in which they are shown.
+BOUNDED = ("BD-D2", "BD-D3", "BD-R1", "BD-M1", "BD-J2", "BD-N1")
 #: Bounds that need the weights of every row, which are enclosed for these scores only.
-AT_WEIGHTS = replace(_HEAD, positions=("none", "rotary"), bilinear=True)
-NEEDS_WEIGHTS = {"BD-D2", "BD-M1"}
+AT_WEIGHTS = Subject("a head whose weights are enclosed", positions=("none", "rotary"), bilinear=True)
+NEEDS_WEIGHTS = ("BD-D2", "BD-M1")
 
 
-def differences(statement: str, layer: SubjectOfLayer) -> tuple[Difference, ...]:
+def differences(statement: str, layer: LayerSystem) -> tuple[Difference, ...]:
     """Why nothing is said of this layer; empty where the bound is about it and can be certified."""
-    found = BOUNDED[statement].differences(layer)
-    return found or (AT_WEIGHTS.differences(layer) if statement in NEEDS_WEIGHTS else ())
+    subject = subject_of(statements().get(statement).id)
+    if subject is None:
+        raise ValueError(f"{statement} has no declared subject: expected one of {', '.join(BOUNDED)}")
+    return subject.differences(layer) or (AT_WEIGHTS.differences(layer) if statement in NEEDS_WEIGHTS else ())

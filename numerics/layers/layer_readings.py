@@ -46,6 +46,7 @@ from eigentoken.theory.statements.layer_systems import (
     matches,
 )
 from eigentoken.theory.statements.statement import Kind, Statement
+from eigentoken.theory.statements.subjects import Subject, subject_of
 from eigentoken.theory.systems.system import System
 
 __all__ = ["AsIf", "StatementOnLayer", "as_one_head", "behind", "bind", "bind_head", "read_head", "read_layer"]
@@ -109,6 +110,9 @@ class StatementOnLayer:
 
 def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) -> StatementOnLayer:
     """The statement on this layer; ``memory`` is shared by the statements, so that nothing is asked twice."""
+    subject = subject_of(statement.id)
+    if subject is not None:
+        return _on_subject(statement.id, subject, weights.system)
     found = matches(statement.systems, statement.covers, weights.system)
     if not found:
         nothing = Difference("system", "no system that it names", weights.system.describe())
@@ -148,6 +152,22 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
         conditions,
         tuple(tokens),
         idealisations(best.system, weights.system) if statement.conditions else (),
+    )
+
+
+def _on_subject(name: str, subject: Subject, layer: LayerSystem) -> StatementOnLayer:
+    """A statement about a head, a layer, a norm or rows of weights: about this layer or not; what stands in words is not read."""
+    differs = subject.differences(layer)
+    if differs:
+        return StatementOnLayer(name, LayerAnswer.NOT_ABOUT, Asks.MORE, differs=differs)
+    conditions = {text: undecided("it stands in words in the statement: nothing reads it") for text in subject.asks}
+    return StatementOnLayer(
+        name,
+        LayerAnswer.UNDECIDED if conditions else LayerAnswer.NO_CONDITION,
+        Asks.MORE if conditions else Asks.NOTHING,
+        verdict=all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else None,
+        conditions=conditions,
+        about_tokens=subject.tokens,
     )
 
 

@@ -18,8 +18,8 @@ from eigentoken.numerics.layers.token_bounds import (
     bounds_of_layer,
     largest_oscillation,
 )
-from eigentoken.numerics.layers.weights import Surroundings
 from eigentoken.proofs.bounds.heads import HeadAtTokens, centred, diameter, norm
+from eigentoken.theory.statements.layer_systems import LayerSystem
 
 
 def drawn(seed: int, n: int = 6, d: int = 8, width: int = 4, count: int = 2) -> tuple[list[dict[str, Any]], Any]:
@@ -93,8 +93,8 @@ def test_any_weights_stay_below_the_bound_for_any_weights() -> None:
 def test_a_layer_that_is_no_bilinear_softmax_is_refused_by_the_part() -> None:
     """Norms of queries and keys, caps, sinks, terms of offsets, rotary positions: named, and no bound is given."""
 
-    def parts(name: str, **other: str) -> list[str]:
-        return [each.part for each in differences(name, Surroundings(**other))]
+    def parts(name: str, **other: Any) -> list[str]:
+        return [each.part for each in differences(name, LayerSystem(1, 1, **other))]
 
     plain = {name: parts(name) for name in BOUNDED}
     assert plain == {name: ["mask"] if name == "BD-M1" else [] for name in BOUNDED}

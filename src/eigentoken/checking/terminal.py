@@ -96,6 +96,7 @@ def _apart(found: Groups) -> None:
         parts = found.parts_text()
         say_hanging(f"not about this model: {len(found.not_about)} (what differs: {parts})")
     for name, listed in (
+        ("about any such layer or head, with no condition on weights", found.no_condition),
         ("ask nothing of the weights", found.asks_nothing),
         ("ask only that a matrix is invertible, and it is", found.asks_invertible),
     ):

@@ -81,11 +81,12 @@ def bounds_at_tokens(model: Model, tokens: int, seed: int, statements: Sequence[
     from eigentoken.numerics.layers.bound_scope import BOUNDED, differences
     from eigentoken.numerics.layers.token_bounds import bounds_of_layer
     from eigentoken.theory.language.verdicts import array_digest
+    from eigentoken.theory.statements.layer_systems import LayerSystem
 
     found: list[LayerBounds] = []
     for layer, given in layers_at_tokens(model, tokens, seed):
-        surroundings = weights_of(layer).surroundings
-        apart = {name: differences(name, surroundings) for name in BOUNDED if name in statements}
+        count, around = len(layer.heads), vars(weights_of(layer).surroundings)
+        apart = {name: differences(name, LayerSystem(count, count, **around)) for name in BOUNDED if name in statements}
         about = [name for name, differs in apart.items() if not differs]
         refused: list[NotBounded] = [
             {"statement": name, "differs": [each.as_dict() for each in differs]}
