@@ -78,7 +78,7 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "CL-11": _other(
         "tokens on the circle",
-        Difference("scores", "an interaction phi of the cosine alone, on the circle", "softmax attention"),
+        Difference("attention", "an interaction phi of the cosine alone, on the circle", "softmax attention"),
     ),
     "CL-16": _other("tokens under hard attention", Difference("attention", "hard attention", "softmax attention")),
     "PH-X2": Subject(

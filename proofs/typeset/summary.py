@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
+from eigentoken.proofs.on_samples import on_samples
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
@@ -22,6 +23,7 @@ from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
+from eigentoken.theory.statements.subjects import subject_of
 
 __all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
 
@@ -117,6 +119,8 @@ class Summary:
             yield "Prior art", [f"{plain_text(prior.has)} ({prior.key})" for prior in PRIOR_ART[told.id]]
         for remark in told.notes:
             yield remark.kind, [plain_text(remark.text)]
+        if seen := on_samples(told.id):
+            yield "On the sample models", seen
         if told.depends:
             yield "Depends on", [", ".join(told.depends)]
         yield "Evidence", [self.evidence_sentence()]
@@ -128,6 +132,8 @@ class Summary:
         if told.systems:
             covered = plain_text(told.covers.describe())
             yield f"for {', '.join(told.systems)}" + (f" ({covered})" if covered else "")
+        elif (subject := subject_of(told.id)) is not None:
+            yield f"for {subject.what}"
         if told.text:
             yield plain_text(told.text)
         for each in told.conditions:

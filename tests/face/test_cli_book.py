@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -47,6 +48,33 @@ def test_the_registry_answers_questions() -> None:
     assert listed("--search", "hemisphere") >= {"AB-T4.1", "AB-X1"}
     assert listed("--needs", "symmetric", "--about", "causal") == listed("--needs", "symmetric") & causal
     assert listed("--search", "no such words anywhere") == set()
+
+
+def test_what_holds_for_a_model_is_what_check_says(tmp_path: Path) -> None:
+    """The same layers as in a whole check, for one head with symmetric weights in the first layer and random ones in the next."""
+    import numpy as np
+    import torch
+
+    from eigentoken.checking import check
+
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        num_hidden_layers=2, num_attention_heads=1, hidden_size=4, intermediate_size=4, vocab_size=9
+    )
+    model = transformers.BertModel(config)
+    own = model.encoder.layer[0].attention
+    for part in (own.self.query, own.self.key, own.self.value, own.output.dense):
+        part.weight.data = torch.from_numpy(np.diag([2.0, 1.5, 1.0, 0.5])).float()
+    model.save_pretrained(tmp_path / "model")
+    ids = [each.id for each in statements() if each.id.startswith("PM-")]
+    whole = check(str(tmp_path / "model"), statements=ids, sequences=0, work=tmp_path / "work")
+    held = {each["id"]: each["layers"].count("holds") for each in whole.statements if "holds" in each["layers"]}
+    assert held and 1 in held.values()
+    answer = json.loads(run("statements", "--search", "PM-", "--holds-for", str(tmp_path / "model"), "--json").stdout)
+    counted = {name: count for name, count in answer["layers"].items() if count and name in ids}
+    assert counted and counted == {name: count for name, count in held.items() if name in answer["layers"]}
+    assert {each["id"] for each in answer["statements"]} == {name for name, n in answer["layers"].items() if n}
 
 
 def test_show_tells_the_story() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ if TYPE_CHECKING:
 
     from eigentoken.documents.check_document import LayerRecord
     from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.rotary_scores import RotaryPairs
     from eigentoken.numerics.layers.weights import LayerWeights
     from eigentoken.theory.language.verdicts import Verdict
     from eigentoken.theory.statements.layer_systems import Match
 
-__all__ = ["layer_record"]
+__all__ = ["layer_record", "layers_that_hold"]
 
 #: The statement whose threshold alpha* is.
 THRESHOLD = "PM-N1"
@@ -50,6 +52,28 @@ def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[LayerRecor
     return record, _arrays(
         [*answers.verdicts(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())]
     )
+
+
+def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, int]:
+    """In how many layers each statement holds.
+
+    Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a whole.
+    """
+    from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.symbol_values import Answers
+    from eigentoken.theory.statements.layer_systems import LayerAnswer
+    from eigentoken.theory.statements.registry import statements
+
+    asked = [each for each in map(statements().get, statement_ids) if each.conditions]
+    found = dict.fromkeys(statement_ids, 0)
+    sharing = Counter(model.architecture.weights_of(index) for index in range(model.n_layers))
+    for origin, layers in sorted(sharing.items()):
+        weights, answers = weights_of(model.layer(origin)), Answers()
+        for each in asked:
+            about = any(not match.differences for match in _systems_of(each.id, weights))
+            if about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS:
+                found[each.id] += layers
+    return found
 
 
 def _systems_of(name: str, weights: LayerWeights) -> list[Match]:

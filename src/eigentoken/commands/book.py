@@ -68,6 +68,9 @@ def list_statements(
         )
         for row in rows
     ]
+    if holds_for and not rows:
+        say(f"No statement holds in a layer of {holds_for}: `eigentoken check {holds_for}` says what is in the way.")
+        return
     columns = ("id", "kind", "status", "title", *(("layers",) if layers else ()))
     table(f"{len(rows)} statements", columns, cells, wrap=("title",))
     if any(row["listed_sizes"] for row in rows):
@@ -77,10 +80,10 @@ def list_statements(
 
 def _layers_that_hold(model: str, ids: list[str]) -> dict[str, int]:
     """For each statement that speaks of weights: in how many layers it holds (and asks something of them)."""
-    from eigentoken.checking.run import check
+    from eigentoken.checking.layers import layers_that_hold
+    from eigentoken.checking.run import open_model
 
-    found = check(model, sequences=0)
-    return {each["id"]: each["layers"].count("holds") for each in found.statements if each["id"] in ids}
+    return layers_that_hold(open_model(model), ids)
 
 
 def show(
