@@ -23,7 +23,7 @@ HEAD = f"""<!-- written by benchmarks/table_bounds.py: do not edit -->
 # Bounds that say something about the sample models
 
 One sequence of {TOKENS} random tokens through each model (seed {SEED}), as `eigentoken check` shows it head by head. A cell says
-in how many layers or heads the bound says more than what is true of every head, then the medians of bound, measured value and ratio.
+in how many layers or heads the bound says more than what is true of every head, then the medians of bound, measurement and ratio.
 Bounds are certified from the stored weights and the tokens, and `recheck` finds them again; measurements are in floating point,
 that of a Jacobian by a power iteration, from below. An empty cell: the statement is not about these heads (mask or positions).
 

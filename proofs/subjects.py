@@ -17,7 +17,7 @@ _NORM = Subject("a norm", rows=False, linear=False, normed=True)
 _EQUIANGULAR = Subject("tokens with one cosine that move with the value matrix I", identity=True)
 _MATRIX = Subject("the layer matrix F")
 _ONE_COSINE = r"x_i^{\top}x_j = \rho \text{ for all } i \ne j"
-_MARGIN = r"2\lvert Kv\rvert < \lambda_1(S) - \lambda_2(S)"
+_MARGIN = r"2|Kv| < \lambda_1(S) - \lambda_2(S)"
 _LEADER = r"u^{\top}F = \lambda u^{\top},\ \lambda > 0"
 
 
@@ -52,13 +52,7 @@ SUBJECTS: dict[str, Subject] = {
     "BD-M2": Subject(
         "attention matrices of successive layers", linear=False, tokens=(r"a_{ij} \ge \epsilon \text{ or } a_{ij} = 0",)
     ),
-    **{f"BD-P{number}": replace(_EQUIANGULAR, tokens=(_ONE_COSINE,)) for number in range(1, 7)},
-    "BD-P7": Subject(
-        "a pre-norm flow of one head near consensus",
-        one_head=True,
-        asks=(r"\lambda_1(V) > \operatorname{Re}\lambda_\ell(V),\ \lambda_1(V) > 0",),
-        tokens=(r"x \text{ near consensus}",),
-    ),
+    **{f"BD-P{number}": replace(_EQUIANGULAR, tokens=(_ONE_COSINE,)) for number in (1, 2, 4, 5, 6)},
     "BD-T1": _other("one layer on tokens with one cosine", _NO_SKIP),
     "BD-T2": _other("one layer on tokens with one cosine, as n grows", _NO_SKIP),
     "BD-E1": replace(_MATRIX, asks=(_MARGIN,)),
@@ -67,7 +61,7 @@ SUBJECTS: dict[str, Subject] = {
         masks=("full",),
         positions=("none",),
         bilinear=True,
-        asks=(_MARGIN, r"\alpha(\lVert F\rVert^2 - \mu_-^2) < 4\sigma"),
+        asks=(_MARGIN, r"\alpha(\|F\|^2 - \mu_-^2) < 4\sigma"),
     ),
     "BD-H1": Subject(
         "a normed layer of one head, with any weights",
@@ -81,14 +75,6 @@ SUBJECTS: dict[str, Subject] = {
         Difference("attention", "an interaction phi of the cosine alone, on the circle", "softmax attention"),
     ),
     "CL-16": _other("tokens under hard attention", Difference("attention", "hard attention", "softmax attention")),
-    "PH-X2": Subject(
-        "a residual layer of one head, with any weights",
-        one_head=True,
-        added=True,
-        plain=True,
-        asks=(_LEADER.replace("F", "B"),),
-        tokens=(r"u^{\top}x_l > 0",),
-    ),
 }
 
 for _name, _subject in SUBJECTS.items():

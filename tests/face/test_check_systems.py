@@ -311,7 +311,9 @@ def test_zero_weights_hold_nothing(heads: int, tmp_path: Path) -> None:
     document = checked(bert(tmp_path, [(ZERO, ZERO)] * heads))
     about_systems = [each for each in document["statements"] if subject_of(each["id"]) is None]
     assert {each["word"] for each in about_systems} == {"not about this model"}
-    assert "holds" not in {each["word"] for each in document["statements"]}  # bounds on a head are about these, and ask nothing
+    assert "holds" not in {
+        each["word"] for each in document["statements"]
+    }  # bounds on a head are about these, and ask nothing
     assert "heads" in differing(document, "CT-1")
 
 
