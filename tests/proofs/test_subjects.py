@@ -10,9 +10,10 @@ import pytest
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.numerics.layers.weights import LayerWeights
+from eigentoken.proofs.subjects import SUBJECTS
 from eigentoken.theory.statements.layer_systems import LayerAnswer
 from eigentoken.theory.statements.registry import statements
-from eigentoken.theory.statements.subjects import Subject, declare, declared, subject_of
+from eigentoken.theory.statements.subjects import Subject, declare, subject_of
 
 
 def layer(heads: int = 1, **around: str) -> LayerWeights:
@@ -26,7 +27,7 @@ def layer(heads: int = 1, **around: str) -> LayerWeights:
 
 def test_every_statement_names_a_system_or_has_a_subject() -> None:
     assert not [each.id for each in statements() if not each.systems and subject_of(each.id) is None]
-    assert set(declared()) <= {each.id for each in statements()}
+    assert set(SUBJECTS) <= {each.id for each in statements()}
 
 
 def test_a_subject_is_declared_once() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from eigentoken.theory.statements.layer_systems import ANY, Difference, LayerSystem, mask_in_words, positions_in_words
 
-__all__ = ["BILINEAR", "Subject", "declare", "declared", "subject_of"]
+__all__ = ["BILINEAR", "Subject", "declare", "subject_of"]
 
 #: The scores that the statements about a head speak of.
 BILINEAR = "scores (Q x_i + b_Q)^T (K x_j + b_K) / scale"
@@ -86,8 +86,3 @@ def declare(statement: str, subject: Subject) -> None:
 def subject_of(statement: str) -> Subject | None:
     """What a statement speaks of, where that is no system."""
     return _SUBJECTS.get(statement)
-
-
-def declared() -> tuple[str, ...]:
-    """The ids of all statements with a subject."""
-    return tuple(_SUBJECTS)
