@@ -124,6 +124,8 @@ def test_a_value_of_the_second_arithmetic_is_above_the_dense_one() -> None:
     assert found is not None and norm(dense.jacobian()) <= found
     assert dense.row_operator_bounds()[0] * (1 - 1e-12) <= found <= dense.row_operator_bounds()[1] * (1 + 1e-6)
     assert bound_above("BD-M1", layer, 0) == pytest.approx(1 - dense.weights[:, 0].min(), rel=1e-12)
+    wide = GivenLayer([{**head, "Q": 100 * Q}], x, x, np.ones((4, 4), dtype=bool))
+    assert bound_above("BD-R1", wide, 0) == 1.0 and judged(1.0, 1.0)[0] == "holds"  # no more than what is always true
     assert bound_above("BD-J2", layer, None) is None and bound_above("PM-L4", layer, 0) is None
 
 

@@ -275,4 +275,6 @@ def _above(value: Any) -> float:
     """A float that is not below the ball."""
     upper = value.upper() if hasattr(value, "upper") else value
     found = float(upper)
-    return math.nextafter(found, math.inf) if math.isfinite(found) else math.inf
+    if not math.isfinite(found):
+        return math.inf
+    return found if arb(found) >= upper else math.nextafter(found, math.inf)
