@@ -12,7 +12,7 @@ import pytest
 from tests.face.test_browser import Visit, browser, chromium
 
 __all__ = ["browser", "chromium"]
-pytestmark = pytest.mark.needs_browser
+pytestmark = [pytest.mark.needs_browser, pytest.mark.whole_book]
 
 
 @pytest.fixture(scope="module")
