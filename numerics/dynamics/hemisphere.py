@@ -38,6 +38,7 @@ def in_open_hemisphere(tokens: object, *, exact_limit: int = 20_000) -> Verdict:
         zero = next(i for i, row in enumerate(rows) if not any(row))
         return _outside([Fraction(int(i == zero)) for i in range(len(rows))], inputs, "a token is zero")
     floats = np.array([[float(entry) for entry in row] for row in rows])
+    floats = floats / np.abs(floats).max(axis=1, keepdims=True)  # so that no square overflows
     floats = floats / np.linalg.norm(floats, axis=1, keepdims=True)
     v = _proposed_vector(floats)
     if v is not None and all(height > 0 for height in _heights(rows, v)):
@@ -70,7 +71,10 @@ def _inside(v: Sequence[Fraction], rows: Rows, inputs: list[list[str]]) -> Verdi
     heights = _heights(rows, v)
     size = sum(entry * entry for entry in v)
     square = min(heights) ** 2 / size
-    margin = math.nextafter(math.sqrt(float(square)) * (1 - 1e-12), 0.0)
+    try:
+        margin = math.nextafter(math.sqrt(float(square)) * (1 - 1e-12), 0.0)
+    except OverflowError:  # |v|_1 >= |v|, and min / |v|_1 is at most the largest entry of a token
+        margin = math.nextafter(float(min(heights) / sum(abs(entry) for entry in v)), 0.0)
     data: Tokens = {"tokens": inputs, "vector": [str(entry) for entry in v]}
     certificate = Certificate("hemisphere", "tokens in an open hemisphere", VerdictAnswer.HOLDS, data=data)
     reason = f"a vector has inner product at least {float(min(heights)):.3g} with every token"

@@ -5,7 +5,8 @@ other arithmetic (:mod:`eigentoken.checking.recheck`).  Words, counts and names 
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
 one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
 covered: the observation of random tokens and its options, the version; and the bounds of a layer where the tokens that are run
-here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest).
+here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or where the
+user gave the states, which a report does not hold.
 """
 
 from __future__ import annotations
@@ -51,17 +52,19 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
     bounds = bounds_again(document, model, ids)
-    report = assemble(model, records, document["observed"], bounds, ids, document["options"]).as_dict()
+    options, states = document["options"], document["states"]
+    report = assemble(model, records, document["observed"], bounds, ids, options, states=states).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 
 
 def bounds_again(document: Mapping[str, Any], model: Any, ids: Sequence[str]) -> list[LayerBounds]:
-    """The bounds of the sequence that the options name; none where none was run."""
+    """The bounds of the sequence that the options name; none where none was run, or where the user gave the states."""
     from eigentoken.checking.token_bounds import bounds_at_tokens
 
     options = document["options"]
-    return bounds_at_tokens(model, options["tokens"], options["seed"], ids) if options["sequences"] else []
+    drawn = options["sequences"] and document["states"] is None
+    return bounds_at_tokens(model, options["tokens"], options["seed"], ids) if drawn else []
 
 
 def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:
@@ -76,6 +79,8 @@ def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[
 def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool) -> None:
     """Every leaf of the report against the one that was made again; ``elsewhere``: the weights were read from another place."""
     left_out: tuple[Path, ...] = (*UNCOVERED, *other_tokens(shown.document, fresh))
+    if shown.document["states"] is not None:
+        left_out = (*left_out, ("states",), ("bounds",))
     if elsewhere:
         left_out = (*left_out, ("model", "source"))
     _Comparison(shown, left_out).node((), shown.document, fresh, 0.0)

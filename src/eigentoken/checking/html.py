@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from eigentoken.checking.glossary import legend_html
 from eigentoken.checking.intervals import interval
+from eigentoken.checking.own_states import COLUMNS, rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report, rotary_shares, size_text
 from eigentoken.checking.rows_of_statements import GROUPS, grouped
@@ -137,6 +138,10 @@ def _measured(report: Report) -> dict[str, object]:
         "left_out_keys": [key for _, key in LEFT_OUT],
         "layer_table": _layer_table(report),
         "bounds": Markup(bounds_html(report)),
+        "tokens_are": tokens_are(report),
+        "states_says": says_of_states(report),
+        "state_columns": COLUMNS,
+        "states": rows_of_states(report),
         "idealisations": [(each["name"], each["says"], size_text(each)) for each in listed],
     }
 

@@ -1,44 +1,69 @@
-"""Run random tokens through the actual layers and measure what the theorems predict, and what they leave out."""
+"""Run random or given tokens through the actual layers and measure what the theorems predict, and what they leave out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eigentoken.checking.own_states import OwnStates
     from eigentoken.documents.check_document import Observed
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
+    from eigentoken.transformer_layer import LayerState
 
-__all__ = ["observe", "reads_ids", "starting_tokens", "whole_layers"]
+__all__ = ["layers_run", "observe", "reads_ids", "starting_tokens", "whole_layers"]
 
 
 def observe(
-    model: Model, sequences: int, tokens: int, seed: int, principal: Mapping[int, Any] | None = None
+    model: Model,
+    sequences: int,
+    tokens: int,
+    seed: int,
+    principal: Mapping[int, Any] | None = None,
+    own: OwnStates | None = None,
 ) -> list[Observed]:
     """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out.
 
     ``principal``: rows that span the principal subspace, by the layer that has the weights, where it is known already.
+    ``own``: states to take in place of random tokens.
     """
+    from numpy import errstate
+
+    from eigentoken.models.forward import run_layer
+
+    found: list[Observed] = []
+    with errstate(all="ignore"):
+        for layer, state in layers_run(model, sequences, tokens, seed, own):
+            bare = run_layer(layer, state.input, with_feed_forward=False, with_biases=False)
+            even = run_layer(with_even_gain(layer), state.input, with_feed_forward=False)
+            found.append(_observed(layer, state, bare, even, principal))
+    return found
+
+
+def layers_run(
+    model: Model, sequences: int, tokens: int, seed: int, own: OwnStates | None = None
+) -> Iterator[tuple[Layer, LayerState[Array]]]:
+    """Each layer with what it did to random tokens, or to the states that are given; ends where they overflow."""
     from numpy import errstate, isfinite
 
     from eigentoken.models.forward import first_states, run_layer
 
-    found: list[Observed] = []
     if not whole_layers(model):
-        return found
-    with errstate(all="ignore"):  # a state that overflows ends the observation, it is not an error of the check
-        x = first_states(model, starting_tokens(model, sequences, tokens, seed))
-        for layer in model.layers():
-            state = run_layer(layer, x)
-            if not isfinite(state.output).all():
-                break
-            bare = run_layer(layer, x, with_feed_forward=False, with_biases=False)
-            even = run_layer(with_even_gain(layer), x, with_feed_forward=False)
-            found.append(_observed(layer, state, bare, even, principal))
-            x = state.output
-    return found
+        return
+    x = own.entering(0) if own else None
+    if x is None:
+        with errstate(all="ignore"):
+            x = first_states(model, starting_tokens(model, sequences, tokens, seed))
+    for layer in model.layers():
+        given = own.entering(layer.index) if own else None
+        with errstate(all="ignore"):  # a state that overflows ends the observation, it is not an error of the check
+            state = run_layer(layer, x if given is None else given)
+        if not isfinite(state.output).all():
+            return
+        yield layer, state
+        x = state.output
 
 
 def whole_layers(model: Model) -> bool:

@@ -307,8 +307,27 @@ def _report(
                 Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.answer), answer.reason)
             )
             done()
+    lines += _states(document, seconds)
     lines += _bounds(document, model, {path[1] for path in other_tokens(document, fresh)})
     return Recheck(lines, shown.not_covered())
+
+
+def _states(document: Mapping[str, Any], seconds: float) -> Iterator[Rechecked]:
+    """The certificates about given states, each of the tokens that it holds; are these the ones that it is stated for?"""
+    from eigentoken.checking.own_states import digest_of_rows
+    from eigentoken.numerics.recheck import recheck
+
+    states = document["states"]
+    for each in states["conditions"] if states else ():
+        verdict, where = each["hemisphere"], f"states, layer {each['layer']}"
+        certificate = verdict["certificate"]
+        if certificate is None:
+            continue  # too many tokens to repeat: not covered
+        answer = recheck(verdict, None, time_limit=seconds)
+        found, why = str(answer.answer), answer.reason
+        if digest_of_rows(certificate["data"]["tokens"], states["dtype"]) != each["sha256"]:
+            found, why = "fails", "the tokens of the certificate are not those of the layer"
+        yield Rechecked(where, certificate["condition"], certificate["verdict"], found, why)
 
 
 def _bounds(document: Mapping[str, Any], model: Any, other: set[Any]) -> Iterator[Rechecked]:
@@ -317,7 +336,8 @@ def _bounds(document: Mapping[str, Any], model: Any, other: set[Any]) -> Iterato
     from eigentoken.numerics.recheck.layers.token_bounds import bound_above, judged
 
     options = document["options"]
-    run = layers_at_tokens(model, options["tokens"], options["seed"]) if document["bounds"] else iter(())
+    drawn = document["bounds"] and document["states"] is None  # given states are not in the report: not covered
+    run = layers_at_tokens(model, options["tokens"], options["seed"]) if drawn else iter(())
     for index, (stated, (_, given)) in enumerate(zip(document["bounds"], run, strict=False)):
         if index in other:
             continue  # said to be not covered

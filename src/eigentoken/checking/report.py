@@ -2,7 +2,7 @@
 
 Before the verdicts it says what a reader should know: parts of the file that were not read, weights that are all zero.
 
-What a verdict about a layer leaves out, each with its size: measured on random tokens, or certified.
+What a verdict about a layer leaves out, each with its size: measured on random or given tokens, or certified.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Observed,
         Obstacle,
         Options,
+        OwnStates,
         StatementReading,
     )
     from eigentoken.documents.check_document import Layer as LayerDocument
@@ -151,6 +152,7 @@ def assemble(
     ids: Sequence[str],
     options: Options,
     arrays: Callable[[], dict[str, np.ndarray]] = dict,
+    states: OwnStates | None = None,
 ) -> Report:
     """The report from the layers' records, in the order of the layers; no clock, no path of the machine."""
     from eigentoken.version import __version__
@@ -173,13 +175,14 @@ def assemble(
             "files": [{"name": file.path.name, "sha256": file.sha256} for file in model.files],
         },
         "options": options,
-        "warnings": warnings_of(model, layers, options["sequences"]),
+        "warnings": warnings_of(model, layers, 0 if states else options["sequences"]),
         "conventions": CONVENTIONS,
         "statements": [statement_over_layers(name, layers) for name in ids],
         "idealisations": idealisations(layers, observed),
         "layers": entries,
         "observed": observed,
         "bounds": bounds,
+        "states": states,
     }
     return Report(document, arrays)
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,11 @@ from eigentoken.files.writing import append_line, opened, replacing, sealed, wri
 if TYPE_CHECKING:
     import numpy as np
 
+    from eigentoken.checking.own_states import OwnStates
     from eigentoken.documents.check_document import LayerBounds, LayerRecord, Observed
     from eigentoken.documents.check_document import Options as OptionsDocument
     from eigentoken.models import Model
+    from eigentoken.models.convention.rotary import Array
 
 __all__ = ["check", "open_model"]
 
@@ -64,6 +66,7 @@ def check(
     work: str | Path | None = None,
     fresh: bool = False,
     done: Callable[[], None] = lambda: None,
+    states: object = None,
 ) -> Report:
     """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module.
 
@@ -71,12 +74,16 @@ def check(
     through the layers (0: no observation); a model without an embedding gets random hidden states, and a warning says so.
     ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``jobs``: layers side by side.  ``arrays`` keeps the matrices
     that large certificates need to be re-checked.  ``work``: the folder with the results so far (the user's cache by
-    default); ``fresh`` starts over.  ``done`` is called after each layer.
+    default); ``fresh`` starts over.  ``done`` is called after each layer.  ``states``: tokens in place of the random ones,
+    floats (n, d) that enter layer 0 and are run on, or (layers, n, d) that enter each layer, as an array or a ``.npy`` file.
     """
     asked = (statements,) if isinstance(statements, str) else tuple(statements)
     folder = None if work is None else Path(work)
     chosen = _Options(asked, jobs, sequences, tokens, seed, fold, arrays, folder, fresh)
     loaded = open_model(model)
+    own = _own(states, loaded, chosen)
+    if own is not None:
+        chosen = replace(chosen, sequences=1, tokens=own.tokens)
     ids = _statement_ids(chosen.statements)
     log = _Log(_folder(chosen), _binding(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
@@ -92,10 +99,38 @@ def check(
         from eigentoken.checking.token_bounds import bounds_at_tokens
 
         principal = {index: record["principal"] for index, record in log.records.items()}
-        observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal)
-        bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids)
-    options: OptionsDocument = {"fold": fold, "sequences": sequences, "tokens": tokens, "seed": seed}
-    return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays)
+        observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal, own)
+        bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids, own)
+    options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
+    told = None
+    if own is not None:
+        weights = loaded.architecture.weights_of
+        told = own.document(_entering(loaded, own), lambda index: log.records[weights(index)]["principal"])
+    return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays, told)
+
+
+def _own(states: object, loaded: Model, options: _Options) -> OwnStates | None:
+    """The states that were given, if some were; they are one sequence, so that none is a contradiction."""
+    if states is None:
+        return None
+    from eigentoken.checking.own_states import own_states
+
+    if not options.sequences:
+        raise ValueError("states are a sequence that is observed: leave sequences=0 (--sequences 0) out beside states")
+    return own_states(states, loaded)
+
+
+def _entering(loaded: Model, own: OwnStates) -> Iterator[tuple[int, Array]]:
+    """What enters each layer: the states given for it, or what the layers before make of them, while it is finite."""
+    from eigentoken.checking.observe import layers_run
+
+    if own.per_layer:
+        yield from enumerate(own.array)
+        return
+    yield 0, own.array
+    for layer, state in layers_run(loaded, 1, own.tokens, 0, own):
+        if layer.index + 1 < loaded.n_layers:
+            yield layer.index + 1, state.output[0]
 
 
 #: Bytes that the parallel processes of a check may take together.

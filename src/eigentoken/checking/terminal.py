@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.intervals import interval
+from eigentoken.checking.own_states import COLUMNS as STATE_COLUMNS
+from eigentoken.checking.own_states import rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.report import Report, rotary_shares, size_text
 from eigentoken.checking.sentences import called, sentence
 from eigentoken.checking.summary import (
@@ -57,7 +59,15 @@ def show(report: Report) -> None:
     say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
     _statements(report)
     _observed(report)
+    _states(report)
     _bounds(report)
+
+
+def _states(report: Report) -> None:
+    """The conditions on tokens at the states that were given."""
+    rows = rows_of_states(report)
+    if rows:
+        table(says_of_states(report), STATE_COLUMNS, rows, wrap=STATE_COLUMNS[-1:])
 
 
 def _bounds(report: Report) -> None:
@@ -147,7 +157,7 @@ def _observed(report: Report) -> None:
     first, last = seen[0], seen[-1]
     grew = sum(each["delta_rho_interval"][0] > 0 for each in seen)
     say(
-        f"seen with {first['tokens']} random tokens (measured, not certified): mean distance "
+        f"seen with {first['tokens']} {tokens_are(report)} (measured, not certified): mean distance "
         f"{first['mean_distance'][0]:.3f} -> {last['mean_distance'][1]:.3f}, "
         f"E {first['E'][0]:.3f} -> {last['E'][1]:.3f}; "
         f"correlation with the principal direction grows in {grew} of {len(seen)} layers",

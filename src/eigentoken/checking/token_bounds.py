@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from eigentoken.checking.own_states import OwnStates
     from eigentoken.checking.report import Report
     from eigentoken.documents.check_document import LayerBounds, NotBounded, TokenBound
     from eigentoken.models.convention.head_and_layer import Layer
@@ -36,23 +37,14 @@ QUANTITIES = {
 PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
 
 
-def layers_at_tokens(model: Model, tokens: int, seed: int) -> Iterator[tuple[Layer, LayerAtTokens]]:
+def layers_at_tokens(
+    model: Model, tokens: int, seed: int, own: OwnStates | None = None
+) -> Iterator[tuple[Layer, LayerAtTokens]]:
     """Each layer at the first sequence of the observation, run in floats; ends where the tokens overflow."""
-    from numpy import errstate, isfinite
+    from eigentoken.checking.observe import layers_run
 
-    from eigentoken.checking.observe import starting_tokens, whole_layers
-    from eigentoken.models.forward import first_states, run_layer
-
-    if not whole_layers(model):
-        return
-    with errstate(all="ignore"):
-        x = first_states(model, starting_tokens(model, 1, tokens, seed))
-        for layer in model.layers():
-            state = run_layer(layer, x)
-            if not isfinite(state.output).all():
-                return
-            yield layer, _at_tokens(layer, state)
-            x = state.output
+    for layer, state in layers_run(model, 1, tokens, seed, own):
+        yield layer, _at_tokens(layer, state)
 
 
 def _at_tokens(layer: Layer, state: Any) -> LayerAtTokens:
@@ -73,7 +65,9 @@ def _at_tokens(layer: Layer, state: Any) -> LayerAtTokens:
     )
 
 
-def bounds_at_tokens(model: Model, tokens: int, seed: int, statements: Sequence[str]) -> list[LayerBounds]:
+def bounds_at_tokens(
+    model: Model, tokens: int, seed: int, statements: Sequence[str], own: OwnStates | None = None
+) -> list[LayerBounds]:
     """The bounds of those of ``statements`` that speak of a layer or its heads, and why the others do not."""
     from numpy import stack
 
@@ -84,7 +78,7 @@ def bounds_at_tokens(model: Model, tokens: int, seed: int, statements: Sequence[
     from eigentoken.theory.statements.layer_systems import LayerSystem
 
     found: list[LayerBounds] = []
-    for layer, given in layers_at_tokens(model, tokens, seed):
+    for layer, given in layers_at_tokens(model, tokens, seed, own):
         count, around = len(layer.heads), vars(weights_of(layer).surroundings)
         apart = {name: differences(name, LayerSystem(count, count, **around)) for name in BOUNDED if name in statements}
         about = [name for name, differs in apart.items() if not differs]

@@ -87,6 +87,9 @@ def check(
     sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
     tokens: Annotated[int, typer.Option(help="Tokens in each sequence.", min=2)] = 32,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
+    states: Annotated[
+        Path | None, typer.Option(help="A .npy of token states, n x d or layers x n x d, instead of random tokens.")
+    ] = None,
     fold: Annotated[
         bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first (said in the report).")
     ] = False,
@@ -119,7 +122,7 @@ def check(
 
     if revisions is not None:
         others = {"revision": revision, "require": require, "latex": latex, "sarif": sarif, "intoto": intoto}
-        _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh})
+        _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states})
         each = [named(model, name.strip(), part) for name in revisions.split(",")]
         compare(each, statement, fold, jobs, work, html, output, json)
         return
@@ -145,6 +148,7 @@ def check(
             work=work,
             fresh=fresh,
             done=lambda: advance(),
+            states=states,
         )
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)

@@ -361,6 +361,37 @@ class LayerBounds(TypedDict):
     not_about: list[NotBounded]
 
 
+class StateConditions(TypedDict):
+    """What is certified of the states that enter a layer: the floats with this ``sha256``.
+
+    ``given``: are they the user's, or did the layers before make them of the user's, in floating point?  The shortest and longest
+    length, the smallest and largest cosine of two tokens are enclosures.  ``measured_on_one_side``: no certificate, the share of
+    tokens on one side of the leading eigenvector of F, in floats; ``None`` where none leads alone.
+    """
+
+    layer: Natural
+    tokens: Natural
+    given: bool
+    sha256: str
+    hemisphere: Verdict
+    shortest: Interval
+    longest: Interval
+    smallest_cosine: Interval
+    largest_cosine: Interval
+    measured_on_one_side: NonNegative | None
+
+
+class OwnStates(TypedDict):
+    """The states that were given in place of random tokens; ``source``: the name of the file, or ``array``."""
+
+    source: str
+    sha256: str
+    shape: list[Natural]
+    dtype: str
+    per_layer: bool
+    conditions: list[StateConditions]
+
+
 class IdealisationRow(TypedDict):
     name: IdealisationName
     says: str
@@ -388,6 +419,7 @@ class CheckBody(TypedDict):
     layers: list[Layer]
     observed: list[Observed]
     bounds: list[LayerBounds]
+    states: Annotated[OwnStates | None, Says("given by the user; null where random tokens were drawn")]
     idealisations: list[IdealisationRow]
     version: str
     conventions: str

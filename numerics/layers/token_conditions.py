@@ -1,0 +1,93 @@
+"""What statements ask of tokens, certified at given ones: an open hemisphere, lengths, angles.
+
+Tokens are rows of exact floats.  The hemisphere is decided in rationals (:mod:`eigentoken.numerics.dynamics.hemisphere`);
+lengths ``|x_i|`` and cosines ``x_i^T x_j / (|x_i| |x_j|)``, i < j, are enclosed with the rounding bounds of
+:mod:`eigentoken.numerics.certified.rounding`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, inflate
+from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
+from eigentoken.numerics.layers.certified_attention import exact, times
+from eigentoken.theory.language.verdicts import Verdict, undecided
+
+__all__ = ["TokenConditions", "conditions_at", "share_on_one_side"]
+
+Ends = tuple[float, float]
+#: Entries of all tokens together, up to which the hemisphere is decided; and the width, where there are more tokens than that.
+MOST_ENTRIES, WIDEST = 1 << 18, 128
+#: Entries up to which the exact simplex is tried.
+EXACT_LIMIT = 400
+
+
+@dataclass(frozen=True)
+class TokenConditions:
+    """The verdict and enclosures of the shortest and longest length, the smallest and largest cosine of two tokens.
+
+    ``None``: the length overflows, or a token may be zero and has no direction.
+    """
+
+    hemisphere: Verdict
+    shortest: Ends | None
+    longest: Ends | None
+    smallest_cosine: Ends | None
+    largest_cosine: Ends | None
+
+
+def conditions_at(tokens: Array) -> TokenConditions:
+    """The conditions at the rows of ``tokens`` (n, d), n at least 2, finite floats of at most 64 bits.
+
+    >>> found = conditions_at(np.array([[3.0, 4.0], [5.0, 0.0]]))
+    >>> found.hemisphere.answer.value, found.longest[0] <= 5 <= found.longest[1]
+    ('holds', True)
+    """
+    x = np.asarray(tokens, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        low, high = exact(x).lengths()
+        known = bool(np.isfinite(high).all())
+        small, large = _cosines(x, low, high) if known and low.all() else (None, None)
+    return TokenConditions(
+        _hemisphere(x),
+        (float(low.min()), float(high.min())) if known else None,
+        (float(low.max()), float(high.max())) if known else None,
+        small,
+        large,
+    )
+
+
+def share_on_one_side(tokens: Array, direction: Array) -> float:
+    """The share of tokens with ``v^T x_i`` of the sign that most have: measured in floats, with a v that is known in floats.
+
+    >>> share_on_one_side(np.array([[1.0, 2.0], [3.0, 0.0], [-1.0, 5.0]]), np.array([1.0, 0.0]))
+    0.6666666666666666
+    """
+    heights = np.asarray(tokens, dtype=np.float64) @ np.asarray(direction, dtype=np.float64)
+    return max(int((heights > 0).sum()), int((heights < 0).sum())) / len(heights)
+
+
+def _hemisphere(x: Array) -> Verdict:
+    n, d = x.shape
+    if x.size > MOST_ENTRIES or (n > d and d > WIDEST):
+        return undecided(f"{n} tokens of width {d} are more than are decided exactly")
+    return in_open_hemisphere(x, exact_limit=EXACT_LIMIT)
+
+
+def _cosines(x: Array, low: Array, high: Array) -> tuple[Ends | None, Ends | None]:
+    """Enclosures of the smallest and the largest cosine of two tokens; ``None`` where products overflow or vanish."""
+    products = times(exact(x), exact(x.T))
+    first, second = np.triu_indices(len(x), 1)
+    center, radius = products.center[first, second], products.radius[first, second]
+    slip = inflate(4 * UNIT * (np.abs(center) + radius) + TINY, 2)
+    least, most = center - radius - slip, center + radius + slip
+    above, below = inflate(high[first] * high[second], 1), low[first] * low[second] * (1 - 8 * UNIT)
+    lower = np.where(least >= 0, least / above * (1 - 8 * UNIT), -inflate(-least / below, 3)) - TINY
+    upper = np.where(most >= 0, inflate(most / below, 3), most / above * (1 - 8 * UNIT)) + TINY
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all() and (below > 2 * TINY).all()):
+        return None, None
+    lower, upper = np.maximum(lower, -1.0), np.minimum(upper, 1.0)
+    return (float(lower.min()), float(upper.min())), (float(lower.max()), float(upper.max()))
