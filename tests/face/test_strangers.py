@@ -198,7 +198,7 @@ def test_a_point_is_compared_with_the_names_of_classes_and_with_nothing_else() -
         (lambda: et.classify(4), "point must be the name of a system, an Instance, a mapping or a file, got int"),
         (
             lambda: et.certify("posdef", A),
-            "unknown condition 'posdef': did you mean positive-definite or positive-semi",
+            "unknown condition 'posdef': did you mean positive-definite",
         ),
         (lambda: et.load("gpt2-of-mine"), "with its organisation \\(openai-community/gpt2-of-mine\\)"),
         (lambda: et.load(torch.nn.Linear(2, 2)), "load\\(module, config={'model_type': ...}\\)"),

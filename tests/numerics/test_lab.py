@@ -288,6 +288,7 @@ def test_what_one_finding_hands_to_the_next_changes_no_outcome(monkeypatch: pyte
     assert len(findings) == 2
     asked: list[Any] = []
     monkeypatch.setattr(module, "certify_case", lambda *each: (asked.append(each), certify_case(*each))[1])
+    monkeypatch.setattr(module, "CERTIFICATES", 2000)  # enough for all of the smaller instances
 
     def outcomes(tried: module.Tried | None) -> tuple[list[Any], int]:
         asked.clear()

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+StatesOption = Annotated[
+    Path | None, typer.Option(help="A .npy of token states, n x d or layers x n x d, instead of random tokens.")
+]
 ModelArgument = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.", autocompletion=names.models),
@@ -87,9 +90,7 @@ def check(
     sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
     tokens: Annotated[int, typer.Option(help="Tokens in each sequence.", min=2)] = 32,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
-    states: Annotated[
-        Path | None, typer.Option(help="A .npy of token states, n x d or layers x n x d, instead of random tokens.")
-    ] = None,
+    states: StatesOption = None,
     fold: Annotated[
         bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first (said in the report).")
     ] = False,
