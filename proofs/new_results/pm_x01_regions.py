@@ -132,6 +132,16 @@ def growing_angles() -> list[Any]:
     return found
 
 
+#: Tokens in the hemisphere of a leader that is alone, also by modulus: the conditions and the claims of PM-X1 and CT-12.
+REGION = (
+    Symmetric(V),
+    SimpleTop(V),
+    Relation(Eigenvalue(V, 1) > 0),
+    NonPrincipalModulusBelow(V),
+    InHemisphere(V),
+)
+BASIN = (ForwardInvariant(Hemisphere(V)), Converges(ConsensusAt(V, 1)))
+
 PM_X1 = register(
     Statement(
         id="PM-X1",
@@ -139,14 +149,8 @@ PM_X1 = register(
         source=Source(HERE, "certified regions of attraction"),
         title="The open hemisphere is a basin of principal consensus for attention layers",
         systems=("attention-map",),
-        conditions=(
-            Symmetric(V),
-            SimpleTop(V),
-            Relation(Eigenvalue(V, 1) > 0),
-            NonPrincipalModulusBelow(V),
-            InHemisphere(V),
-        ),
-        claims=(ForwardInvariant(Hemisphere(V)), Converges(ConsensusAt(V, 1))),
+        conditions=REGION,
+        claims=BASIN,
         derive=hemisphere_steps,
         claims_from=(("the heights stay positive",), ("the heights stay positive",)),
         notes=(
