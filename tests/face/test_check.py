@@ -468,6 +468,8 @@ def test_each_statement_is_told_in_a_sentence_with_its_title(tmp_path: Path) -> 
     assert said.startswith(f"{consensus['title']} (PM-N1) applies to {len(held)} of 8 layers (")
     assert sorted({n for each in in_the_way(report, "PM-N1") for n in each.layers} | set(held)) == list(range(8))
     assert sentence(report, causal).startswith(f"{causal['title']} (AB-T5.1) applies to no layer: ")
+    doubtful = {**causal, "layers": ["undecided", *causal["layers"][1:]]}  # what is undecided does not fail to apply
+    assert "(AB-T5.1) is known to apply to no layer: " in sentence(report, doubtful)
     changed = deepcopy(report.document)
     place = held[0]
     reading = next(each for each in changed["layers"][place]["hypotheses"] if each["statement"] == "PM-N1")

@@ -105,7 +105,8 @@ def sentence(report: Report, told: Told) -> str:
     blocked = [_obstacle(each, count) for each in in_the_way(report, told["id"])]
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
     blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
-    return f"{called(told)} applies to {which}: {'; '.join(blocked)}"
+    verb = "is known to apply to" if "undecided" in told["layers"] else "applies to"
+    return f"{called(told)} {verb} {which}: {'; '.join(blocked)}"
 
 
 def requirement(report: Report, name: str) -> list[str]:

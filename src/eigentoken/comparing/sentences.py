@@ -99,7 +99,7 @@ def _some(names: Sequence[str], most: int = 12) -> str:
 
 def _statements(found: Comparison, count: int) -> list[str]:
     return [
-        f"{each['title']} ({each['id']}) applies to "
+        f"{each['title']} ({each['id']}) is known to apply to "
         + spans([layers_text(which, count) if which else "no layer" for which in each["applies_to"]], found.labels)
         for each in found.document["statements"]
     ]
