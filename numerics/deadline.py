@@ -23,6 +23,10 @@ LONGEST = 1e8
 UNBROKEN = frozenset(
     {"coverage.collector", "coverage.control", "importlib._bootstrap", "_frozen_importlib", "importlib"}
 )
+#: Entering and leaving a ``with`` is not broken off: gradients would stay off, or a precision changed, in all that follows.
+#: (Only where it is short: those of the modules in WAITING wait for other processes or threads.)
+CONTEXTS = frozenset({"__enter__", "__exit__"})
+WAITING = ("concurrent", "multiprocessing", "subprocess", "threading", "joblib", "distributed")
 #: Seconds until the alarm rings again.
 MOMENT = 1e-3
 
@@ -98,9 +102,11 @@ def limited(end: float | None) -> Iterator[None]:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    """Stop the work, or ring again in a moment where it is an import, or the measuring of coverage, that would be stopped."""
+    """Stop the work, or ring again in a moment where what would be stopped is an import, coverage, or the edge of a ``with``."""
     while frame is not None:
-        if frame.f_globals.get("__name__") in UNBROKEN:
+        module = str(frame.f_globals.get("__name__"))
+        edge = frame.f_code.co_name in CONTEXTS and module.split(".")[0] not in WAITING
+        if edge or module in UNBROKEN:
             signal.setitimer(signal.ITIMER_REAL, MOMENT)
             return
         frame = frame.f_back
