@@ -28,6 +28,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing eigentoken and what it needs (torch among it, about 1.5 GB): some minutes, without a word"
 	$(BIN)/python -m pip install --quiet -e .
 	$(BIN)/python -m compileall -q $(VENV)/lib > /dev/null 2>&1 || true
 	touch $@

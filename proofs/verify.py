@@ -306,10 +306,12 @@ def verify_many(
     jobs: int = 1,
     printed: bool = False,
     done: Callable[[], None] = lambda: None,
+    watch: Callable[[Verified], None] = lambda _: None,
 ) -> list[Verified]:
     """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked.
 
     ``printed``: only what is printed, without the derivation by hand that a statement may have beside its proof.
+    ``watch`` is told each result as it comes, before ``done`` is called.
     """
     registry = statements()
     chosen = [registry.get(each).id for each in ids] or [each.id for each in registry]
@@ -317,12 +319,14 @@ def verify_many(
         results = []
         for each in chosen:
             results.append(verify(each, instances=instances, second=second, seed=seed, printed=printed))
+            watch(results[-1])
             done()
         return results
     found: dict[str, dict[bool, Verified]] = {}
     for name, proof, part in _in_parallel(chosen, instances, second, seed, jobs, printed):
         found.setdefault(name, {})[proof] = part
         if len(found[name]) == 2:
+            watch(_together(found[name][True], found[name][False]))
             for _ in range(chosen.count(name)):
                 done()
     return [_together(found[each][True], found[each][False]) for each in chosen]

@@ -144,16 +144,19 @@ def generated(name: str) -> str:
 
 
 def commands_table() -> Iterator[str]:
-    """The commands with the first line of their help."""
+    """The commands with the first line of their help, by the jobs that the help has them under."""
     from typer.main import get_command
 
     from eigentoken.cli import app
+    from eigentoken.commands.help_page import JOBS
 
-    yield "| command | what it does |"
-    yield "| --- | --- |"
-    for name, command in sorted(get_command(app).commands.items()):  # type: ignore[attr-defined]
-        first = (command.help or "").strip().split("\n")[0]
-        yield f"| `eigentoken {name}` | {first} |"
+    known = get_command(app).commands  # type: ignore[attr-defined]
+    yield "| job | command | what it does |"
+    yield "| --- | --- | --- |"
+    for job, listed in JOBS.items():
+        for name in listed:
+            first = (known[name].help or "").strip().split("\n")[0]
+            yield f"| {job if name == listed[0] else ''} | `eigentoken {name}` | {first} |"
 
 
 def conditions_table() -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.loading.samples import SAMPLES
 
 PREFERRED = (
     ["model.safetensors", "model.safetensors.index.json", "model-*.safetensors"],
@@ -45,6 +46,8 @@ def snapshot(name: str, revision: str | None = None) -> Path:
         return cached
     name_it = name if revision is None else f"{name}@{revision}"
     if "/" not in name:
+        if name.lower() in (each.name for each in SAMPLES):
+            raise ModelError(f"{name}: no such file or folder: did you mean sample:{name.lower()}?")
         owner = next((owner for start, owner in OWNERS.items() if name.lower().startswith(start)), "")
         raise ModelError(
             f"{name}: no such file or folder, and not in the Hugging Face cache: give a path, sample:NAME, or a hub id "

@@ -16,6 +16,7 @@ import typer
 import typer.main
 
 from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, weights
+from eigentoken.commands.help_page import helpful, wants_help
 from eigentoken.output import settings
 from eigentoken.usage import UsageError, usage_line
 
@@ -82,7 +83,9 @@ def _parser() -> Callable[..., object]:
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
     try:
-        code = _parser()(args=_global_first(sys.argv[1:]), prog_name="eigentoken", standalone_mode=False)
+        arguments = _global_first(sys.argv[1:])
+        called = helpful(app) if wants_help(arguments) else _parser()
+        code = called(args=arguments, prog_name="eigentoken", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
@@ -100,6 +103,8 @@ def main() -> None:
 def _misused(problem: UsageError) -> NoReturn:
     """A wrong call is one line and exit 2; a bare ``eigentoken`` is its help."""
     text = problem.format_message()
+    if not text:  # the help was drawn already
+        sys.exit(2)
     if not text.startswith("Usage:"):
         known = {each.name for each in app.registered_commands}
         command = next((each for each in sys.argv[1:] if each in known), "")

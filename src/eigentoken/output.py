@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, 
 
 
 def progress(what: str, total: int | None = None) -> Any:
-    """A progress bar on stderr, only on a terminal; use as ``with progress(...) as advance: advance()``."""
+    """A progress bar on stderr, only on a terminal; use as ``with progress(...) as advance: advance()``.
+
+    ``advance(by, description, said)``: a new description names the current item; what is ``said`` is a result as it comes, and
+    the last five of them stand above the bar.
+    """
     from contextlib import contextmanager
 
     @contextmanager
@@ -145,17 +150,27 @@ def progress(what: str, total: int | None = None) -> Any:
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
+        from rich.text import Text
 
         passed, left = TimeElapsedColumn(), TimeRemainingColumn()
         columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), passed, TextColumn("passed,"), left,
-            TextColumn("left"),
+            TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), passed, TextColumn("passed,"),
+            left, TextColumn("left"),
         )  # fmt: skip
-        with Progress(*columns, console=_console(stderr=True), transient=True) as shown:
+        recent: deque[str] = deque(maxlen=5)
+
+        class WithResults(Progress):
+            def get_renderables(self) -> Iterable[Any]:
+                yield from (Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in recent)
+                yield self.make_tasks_table(self.tasks)
+
+        with WithResults(*columns, console=_console(stderr=True), transient=True) as shown:
             task = shown.add_task(what, total=total)
 
-            def advance(by: float = 1, description: str | None = None) -> None:
-                shown.update(task, advance=by, description=description or what)
+            def advance(by: float = 1, description: str | None = None, said: str = "") -> None:
+                if said:
+                    recent.append(said)
+                shown.update(task, advance=by, description=description or shown.tasks[0].description)
 
             yield advance
 

@@ -42,8 +42,11 @@ def _said(problem: Any, context: Any) -> str:
     parameter = getattr(problem, "param", None)
     command = re.match(r"No such command '(.*?)'", text)
     if command is not None and context is not None:
+        from eigentoken.commands.help_page import MEANT
+
         known = context.command.list_commands(context)
-        return f"unknown command {command[1]!r}: {meant(command[1], known)}"
+        wanted = f"you may want `{MEANT[command[1]]}`" if command[1] in MEANT else meant(command[1], known)
+        return f"unknown command {command[1]!r}: {wanted}"
     if hasattr(problem, "possibilities"):
         return _unknown_option(str(problem.option_name), context)
     if hasattr(problem, "param_type") and parameter is not None:

@@ -23,7 +23,8 @@ from eigentoken.checking.observe import starting_tokens
 from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
-from eigentoken.checking.terminal import show
+from eigentoken.checking.terminal import layer_line, show
+from eigentoken.documents.check_document import LayerRecord
 from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import first_states
@@ -47,6 +48,18 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _options(folder: Path, **more) -> dict[str, Any]:
     return {"work": folder, "sequences": 2, "tokens": 6, **more}
+
+
+def test_a_check_says_what_it_does_and_what_it_found(gpt2: Path, tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def watch(now: str, found: LayerRecord | None) -> None:
+        seen.append((now, "" if found is None else layer_line(found)))
+
+    check(str(gpt2), statements=("PM-L4",), **_options(tmp_path), watch=watch)
+    assert [now for now, _ in seen[:4]] == [f"layer {index}" for index in range(4)]
+    assert [said[:13] for _, said in seen[1:5]] == [f"layer {index}: case" for index in range(4)]
+    assert [now for now, _ in seen[5:]] == ["random tokens through the layers", "certified bounds at the tokens"]
 
 
 def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:

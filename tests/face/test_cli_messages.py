@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 from eigentoken.cli import app, main
 from eigentoken.commands import names
+from eigentoken.commands.help_page import JOBS, MEANT
 
 LISTED = [each.name for each in app.registered_commands]
 
@@ -41,7 +44,13 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("show PM-L44", "did you mean PM-L4 (Stability of consensus for the Oja map) or PM-L14 ("),
         ("show hemisphere", "did you mean AB-"),
         ("certify posdef nowhere.npy", "unknown condition 'posdef': did you mean positive-definite?"),
+        ("certify posdef", "unknown condition 'posdef': did you mean positive-definite?"),
+        ("certify definite", "did you mean positive-definite or negative-definite or indefinite?"),
         ("check sample:rxn", "no sample 'rxn': did you mean sample:rxnmapper?"),
+        ("check rxnmapper", "rxnmapper: no such file or folder: did you mean sample:rxnmapper?"),
+        ("check gpt2", "(openai-community/gpt2)"),
+        ("list", "unknown command 'list': you may want `eigentoken statements` (try: eigentoken --help)"),
+        ("prove PM-L4", "you may want `eigentoken derive ID`"),
         ("steer sample:rxnmapper", "--direction is missing"),
         ("simulate oja-map --n x", "--n must be a whole number, got 'x'"),
         ("simulate oja-map --alpha x", "--alpha must be a number, got 'x'"),
@@ -85,6 +94,40 @@ def test_files_that_are_wrong_come_with_a_remedy(eigentoken: Any, tmp_path: Path
         assert code == 2 and "did you mean oja-map?" in err
 
 
+def test_every_command_stands_under_one_job_and_what_is_meant_exists() -> None:
+    listed = [name for names in JOBS.values() for name in names]
+    assert sorted(listed) == sorted([*LISTED, "conjecture"])
+    for word, wanted in MEANT.items():
+        assert word not in listed
+        _, command, *_ = wanted.split()
+        assert command.startswith("--") or command in listed
+
+
+@pytest.mark.parametrize("command", ["", "check", "certify", "conjecture new"])
+def test_on_a_terminal_the_help_is_in_panels_with_an_example(
+    command: str, eigentoken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, plain, _ = eigentoken(*command.split(), "--help")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    code, out, _ = eigentoken(*command.split(), "--help")
+    out = re.sub(r"\x1b\[[\d;]*m", "", out)
+    lines = out.rstrip().splitlines()
+    assert code == 0 and max(map(len, lines)) <= 80
+    assert lines[-1].strip().startswith("Example: eigentoken" if command else "Try first: eigentoken")
+    panels = [line.strip("╭─╮ ") for line in lines if line.startswith("╭─")]
+    assert panels == (["Options", *JOBS] if not command else ["Arguments", "Options"])
+    assert "<bool>" not in out and "list[" not in out and " range" not in out
+    words = [set(re.findall(r"[\w-]+", each)) for each in (plain, out)]
+    assert words[0] - words[1] <= {"Commands", "x"}, "the panels lose words"
+
+
+def test_a_bare_call_draws_the_help_once(eigentoken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    code, out, err = eigentoken()
+    assert (code, err) == (2, "") and out.count("Try first") == 1
+
+
 @pytest.mark.parametrize("command", ["", *LISTED, "conjecture new"])
 def test_help_fits_and_describes_every_argument(command: str, eigentoken: Any) -> None:
     code, out, _ = eigentoken(*command.split(), "--help")
@@ -94,9 +137,12 @@ def test_help_fits_and_describes_every_argument(command: str, eigentoken: Any) -
         cut = [line for line in listed.splitlines() if line.endswith("...")]
         assert cut == [], "a first line is too long for the list"
         return
+    example = out.rstrip().splitlines()[-1].strip()
+    assert example.startswith("Example: eigentoken "), "the example ends the help, on one line that can be copied"
     lines = out.split("Arguments:")[1].split("Options:")[0].splitlines() if "Arguments:" in out else []
     for line in lines:
-        assert not line.removesuffix("[required]").rstrip().endswith(">"), f"{line.strip()} has no description"
+        if re.match(r"  \S", line):  # the others go on with a description
+            assert len(line.removesuffix("[required]").split()) > 1, f"{line.strip()} has no description"
 
 
 def test_completion_knows_the_names() -> None:
@@ -112,6 +158,9 @@ def test_completion_knows_the_names() -> None:
     assert names.systems("oja") == [each for each in SYSTEMS if each.startswith("oja")] != []
     assert names.conditions("") == list(conditions())
     assert names.models("sample:") == [f"sample:{each.name}" for each in SAMPLES]
+    assert names.formats("tex,p") == ["tex,pdf"] and names.formats("tex,t") == []
+    assert "abella-1" in names.recipes("abella") and names.styles("i") == ["icml", "ieee"]
+    assert "verdict" in names.schemas("ver")
 
 
 @pytest.mark.parametrize(
@@ -168,3 +217,40 @@ def test_a_recheck_prints_no_latex(eigentoken: Any, tmp_path: Path, monkeypatch:
     code, out, _ = eigentoken("recheck", tmp_path / "r.json")
     assert code == 1 and "\\" not in out
     assert "\u03bb\u2081(V) > 0" in " ".join(out.split())
+
+
+class Terminal(io.StringIO):
+    """What stands in for a terminal of 100 columns."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_results_come_above_the_bar_with_the_current_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    from eigentoken.output import progress, settings
+
+    monkeypatch.setattr(settings, "quiet", False)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with progress("the work", 3) as advance:
+        advance(0, "now PM-L3")
+        advance(1, "now PM-L4", "holds  PM-L3")
+    text = shown.getvalue()
+    assert "now PM-L4" in text and "1/3" in text and "left" in text
+    assert text.rindex("holds  PM-L3") < text.rindex("now PM-L4")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress("the work", 3) as advance:
+        advance(1, "now", "said")
+    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_each_conjecture_is_told_when_it_is_done(eigentoken: Any, tmp_path: Path) -> None:
+    file, kept, page = tmp_path / "c.py", tmp_path / "r.json", tmp_path / "r.html"
+    file.write_text(CONJECTURE)
+    asked = ("--seconds", 20, "--instances", 500, "--jobs", 1, "-o", kept, "--html", page)
+    code, out, _ = eigentoken("refute", file, *asked)
+    assert code == 1 and out.count("c: refuted") == 1
+    assert re.search(r"    V = \[\[[-/\d]+, ", out), "numbers without quotes"
+    assert "".join(out.split()).endswith(f"wrote{kept}wrote{page}")

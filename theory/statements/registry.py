@@ -221,12 +221,15 @@ class Registry:
         return frame(rows, "id")
 
     def get(self, name: str) -> Statement:
-        """The statement of that id, whatever the case of the letters."""
+        """The statement of that id, or of that title, whatever the case of the letters."""
         if not isinstance(name, str):
             raise TypeError(f"a statement is asked for by its id, such as 'PM-L4', got {name!r}")
         for each in (name, name.upper()):
             if each in self._statements:
                 return self._statements[each]
+        titled = [each for each in self if each.title.lower() == name.lower()]
+        if len(titled) == 1:
+            return titled[0]
         raise UnknownStatement(f"unknown statement {name!r}: {self._meant(name)}")
 
     def _meant(self, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = ["meant", "nearest"]
@@ -18,14 +19,24 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
 
     >>> nearest("posdef", ["positive-definite", "positive-semidefinite", "negative-definite"])
     ['positive-definite']
+
+    One word of a name stands for the names that have it, and a space for a hyphen:
+
+    >>> nearest("definite", ["indefinite", "positive-definite", "negative-definite"])
+    ['positive-definite', 'negative-definite', 'indefinite']
+    >>> nearest("positive definite", ["positive-definite", "positive-semidefinite"])
+    ['positive-definite']
     """
     folded = {each.lower(): each for each in reversed(list(known))}
-    asked = str(name).lower()
+    asked = re.sub(r"[\s_]+", "-", str(name).strip().lower())
+    if asked in folded:
+        return [folded[asked]]
+    worded = [folded[each] for each in reversed(folded) if asked in each.split("-")]
     near = difflib.get_close_matches(asked, list(folded), n=3, cutoff=0.6)
     ratios = {each: difflib.SequenceMatcher(None, asked, each).ratio() for each in near}
     likely = [folded[each] for each in near if ratios[each] >= max(ratios.values()) - 0.1]
-    if likely:
-        return likely
+    if worded or likely:
+        return list(dict.fromkeys(worded + likely))[:3]
     short = [each for each in sorted(folded, key=len) if _shortened(asked, each)]
     begun = [each for each in short if _begun(asked, each.split("-"))]
     return [folded[each] for each in begun or short][:3]

@@ -66,6 +66,7 @@ def check(
     work: str | Path | None = None,
     fresh: bool = False,
     done: Callable[[], None] = lambda: None,
+    watch: Callable[[str, LayerRecord | None], None] = lambda _what, _found: None,
     states: object = None,
 ) -> Report:
     """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module.
@@ -74,7 +75,8 @@ def check(
     through the layers (0: no observation); a model without an embedding gets random hidden states, and a warning says so.
     ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``jobs``: layers side by side.  ``arrays`` keeps the matrices
     that large certificates need to be re-checked.  ``work``: the folder with the results so far (the user's cache by
-    default); ``fresh`` starts over.  ``done`` is called after each layer.  ``states``: tokens in place of the random ones,
+    default); ``fresh`` starts over.  ``done`` is called after each layer, ``watch`` with what begins (and with what was found
+    of the layer before it).  ``states``: tokens in place of the random ones,
     floats (n, d) that enter layer 0 and are run on, or (layers, n, d) that enter each layer, as an array or a ``.npy`` file.
     """
     asked = (statements,) if isinstance(statements, str) else tuple(statements)
@@ -89,8 +91,12 @@ def check(
     wanted = sorted({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
     together = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
+    waiting = list(missing)
+    watch(_now(waiting, together), None)
     for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together):
         log.append(index, record, arrays_of_it if chosen.arrays else {})
+        waiting.remove(index)
+        watch(_now(waiting, together), record)
         done()
     observed: list[Observed] = []
     bounds: list[LayerBounds] = []
@@ -99,7 +105,9 @@ def check(
         from eigentoken.checking.token_bounds import bounds_at_tokens
 
         principal = {index: record["principal"] for index, record in log.records.items()}
+        watch("random tokens through the layers" if own is None else "the given tokens through the layers", None)
         observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal, own)
+        watch("certified bounds at the tokens", None)
         bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids, own)
     options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
     told = None
@@ -107,6 +115,12 @@ def check(
         weights = loaded.architecture.weights_of
         told = own.document(_entering(loaded, own), lambda index: log.records[weights(index)]["principal"])
     return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays, told)
+
+
+def _now(waiting: Sequence[int], together: int) -> str:
+    """What is being examined: ``layer 3``, or ``layers 3, 4`` where there are several at once."""
+    some = waiting[:together]
+    return f"layer{'s' if len(some) > 1 else ''} {', '.join(map(str, some))}" if some else "the whole"
 
 
 def _own(states: object, loaded: Model, options: _Options) -> OwnStates | None:

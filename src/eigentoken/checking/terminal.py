@@ -22,14 +22,35 @@ from eigentoken.checking.token_bounds import COLUMNS, SAYS, not_about, summaries
 from eigentoken.output import say, say_hanging, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from eigentoken.checking.summary import Told
+    from eigentoken.documents.check_document import Layer, LayerRecord
 
-__all__ = ["show"]
+__all__ = ["layer_line", "show"]
 
 
 MOST_ROWS = 14
+
+
+#: What the columns of the layers are, and where the letters of a condition are told.
+CELLS = ("case", "Re λ₁", "|F|", "α*", "to sym.")
+LETTERS = (
+    "F: the values of all heads together, Σ O_h V_h; λ₁: its leading eigenvalue, in case 1 real and alone, in case 2 a complex "
+    "pair, in case 3 neither; α*: the step below which consensus on its eigenvector is stable; to sym.: |F - Fᵀ|/2",
+)
+
+
+def _cells(layer: Layer | LayerRecord) -> tuple[str, ...]:
+    cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
+    numbers = (interval(layer["leading_eigenvalue"]), interval(layer["norm"]), interval(layer["alpha_star"], 3))
+    return cases, *numbers, interval(layer["distance_to_symmetric"], 3), layer["regime"]["regime"]
+
+
+def layer_line(layer: LayerRecord) -> str:
+    """One layer in a line, for who waits for the others."""
+    told = ", ".join(f"{name} {cell}" for name, cell in zip((*CELLS, "regime"), _cells(layer), strict=True))
+    return f"layer {layer['layer']}: {told}"
 
 
 def show(report: Report) -> None:
@@ -46,17 +67,15 @@ def show(report: Report) -> None:
             continue
         shared = sum(other["weights_of"] == layer["layer"] for other in report.layers)
         name = str(layer["layer"]) + (f" (x{shared})" if shared > 1 else "")
-        cases = "/".join(layer["cases"][key] for key in ("real-part", "modulus", "step"))
-        numbers = (interval(layer["leading_eigenvalue"]), interval(layer["norm"]), interval(layer["alpha_star"], 3))
-        distance = interval(layer["distance_to_symmetric"], 3)
-        rows.append((name, cases, *numbers, distance, layer["regime"]["regime"]))
-    columns = ("layer", "case", "Re λ₁", "|F|", "α*", "to sym.", regime_heading(report))
+        rows.append((name, *_cells(layer)))
+    columns = ("layer", *CELLS, regime_heading(report))
     if len(rows) > MOST_ROWS:  # one screen: the middle is in the other formats
         half = MOST_ROWS // 2
         left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
         rows = [*rows[:half], left, *rows[-half:]]
     table("layers (case by real part / modulus / |1+λ|)", columns, rows, wrap=columns[-1:])
-    say("case 1: a real eigenvalue leads alone; 2: a complex pair; 3: neither", "dim")
+    for text in LETTERS:
+        say(text, "dim")
     _statements(report)
     _observed(report)
     _states(report)
@@ -91,6 +110,8 @@ def _statements(report: Report) -> None:
     )
     for each in (*found.holds, *partly, *nowhere):
         say_hanging(f"- {sentence(report, each)}.")
+    if partly or nowhere:
+        say("  (letters and conditions are those of each statement: `eigentoken show ID`)", "dim")
     _apart(found)
     _as_one_head(report)
     _idealisations(report, found)
@@ -111,7 +132,13 @@ def _apart(found: Groups) -> None:
         ("ask only that a matrix is invertible, and it is", found.asks_invertible),
     ):
         if listed:
-            say_hanging(f"{name}: {in_words(listed)}")
+            say_hanging(f"{name}: {len(listed)} ({_first(listed)})")
+
+
+def _first(listed: Sequence[Told]) -> str:
+    """The titles, of many the first three: the other formats list them all."""
+    few = listed if len(listed) <= 4 else listed[:3]
+    return in_words(few) + (f" and {len(listed) - len(few)} more, in the report" if len(few) < len(listed) else "")
 
 
 def _as_one_head(report: Report) -> None:

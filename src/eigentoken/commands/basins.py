@@ -57,6 +57,8 @@ def basin(
         show_json(found)
     else:
         _say(found)
+        if output is not None:
+            say(f"wrote {output}")
     if not found["regions"]:
         raise typer.Exit(1)
 

@@ -143,7 +143,6 @@ def verify(
     """
     from eigentoken.proofs import contents
     from eigentoken.proofs.verify import record as store
-    from eigentoken.proofs.verify import verify_many
     from eigentoken.theory.statements.registry import statements
 
     chosen = list(ids or [])
@@ -153,10 +152,7 @@ def verify(
         from eigentoken.commands.formal import verify_by_coq
 
         raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
-    with progress("verifying", len(chosen) or len(statements())) as advance:
-        results = verify_many(
-            chosen, instances=instances, seed=seed, jobs=1 if len(chosen) == 1 else jobs, done=lambda: advance()
-        )
+    results = _verify_with_bar(chosen, instances, seed, 1 if len(chosen) == 1 else jobs)
     recorded = store(results) if record else []
     if contents.LEDGER in [path.resolve() for path in recorded]:
         recorded.append(contents.write())
@@ -179,6 +175,30 @@ def verify(
         for path in recorded:
             say(f"recorded in {path}")
     raise typer.Exit(1 if bad else 0)
+
+
+def _verify_with_bar(chosen: list[str], instances: int, seed: int, jobs: int) -> list[Verified]:
+    """The results; while they come, the last of them above the bar, by title, and where one is alone its title in the bar."""
+    from eigentoken.proofs.verify import verify_many
+    from eigentoken.theory.statements.registry import statements
+
+    order = [statements().get(each) for each in chosen] or list(statements())
+    titles = {each.id: f"{each.title} ({each.id})" for each in order}
+    waiting = [titles[each.id] for each in order]
+
+    def now() -> str:
+        return f"verifying {waiting[0]}" if jobs == 1 and waiting else f"verifying by {jobs} processes"
+
+    with progress(now(), len(order)) as advance:
+
+        def watch(found: Verified) -> None:
+            waiting.remove(titles[found.id])
+            word = "holds" if found.good else "fails"
+            advance(0, now(), f"{word}  {titles[found.id]}: {_evidence_text(found.evidence())}")
+
+        return verify_many(
+            chosen, instances=instances, seed=seed, jobs=jobs, watch=watch, done=lambda: advance(1, now())
+        )
 
 
 def derive(
@@ -340,8 +360,8 @@ def _evidence_text(found: Evidence) -> str:
         (found.checked, f"steps checked{second}"),
         (found.cited, "theorems of textbooks"),
         (found.argued, "steps argued in words"),
-        (found.vectors, "values recomputed"),
-        (found.counterexamples, "exact counterexamples"),
+        (found.vectors, "values recomputed" if found.vectors > 1 else "value recomputed"),
+        (found.counterexamples, "exact counterexamples" if found.counterexamples > 1 else "exact counterexample"),
         (found.tested, "random instances"),
     )
     return ", ".join(f"{number} {what}" for number, what in counted if number)

@@ -53,6 +53,7 @@ def certify(
     """
     from eigentoken.numerics.certified.certify import certify as decide
     from eigentoken.numerics.certified.certify import check_meant, conditions
+    from eigentoken.theory.systems.suggestions import meant
 
     if condition is None:
         if json:
@@ -60,6 +61,8 @@ def certify(
         else:
             table("conditions", ("name", "meaning"), conditions().items(), wrap=("meaning",))
         return
+    if matrix is None and condition not in conditions():
+        raise ValueError(f"unknown condition {condition!r}: {meant(condition, conditions())}")
     if matrix is None:
         raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
     wanted = None if expected is None else expected.split(",") if "," in expected else expected
@@ -110,6 +113,8 @@ def certify(
     say(f"  {verdict.reason}")
     if verdict.certificate is not None:
         say(f"  certificate {verdict.certificate.kind}, digest {verdict.certificate.digest()[:16]}")
+    if save is not None:
+        say("  no certificate, so nothing was written" if verdict.certificate is None else f"wrote {save}")
 
 
 def recheck(

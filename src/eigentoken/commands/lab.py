@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentoken.documents.refutation_document import RefutationDocument
+from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.files.writing import write_text
-from eigentoken.output import say, show_json
+from eigentoken.output import say, say_hanging, settings, show_json
 
 if TYPE_CHECKING:
-    from eigentoken.numerics.lab.report import Progress
+    from eigentoken.numerics.lab.report import Progress, RefutationReport
 
 __all__ = ["add_to"]
 
@@ -52,9 +52,18 @@ def refute(
     candidate, never a refutation.  The report (-o) is written after each conjecture; Ctrl-C ends the search, prints what was
     tried, and leaves the report (exit code 130).
 
-    Example: eigentoken refute examples/conjectures/polygonal_instability.py --seconds 60
+    Example: eigentoken refute examples/conjectures/polygonal_instability.py
     """
     from eigentoken.numerics.lab import refute as search
+
+    def finished(so_far: RefutationReport) -> None:
+        """Each conjecture is told, and kept, as soon as it is done."""
+        found = so_far.as_dict()
+        _keep(found, output)
+        if _watched():
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        if not json:
+            _show(found["results"][-1])
 
     report = search(
         file,
@@ -66,7 +75,7 @@ def refute(
         address=address,
         drop=drop,
         watch=_watch(),
-        finished=lambda so_far: _keep(so_far.as_dict(), output),
+        finished=finished,
     )
     document = report.as_dict()
     if html is not None:
@@ -76,8 +85,9 @@ def refute(
         write_text(html, refutation_html(document))
     if json:
         show_json(document)
-    else:
-        _show(document)
+    for path in (output, html) if not json else ():
+        if path is not None:
+            say(f"wrote {path}")
     if report.interrupted:
         print("interrupted: the last conjecture above was not searched to its end", file=sys.stderr)
         raise typer.Exit(130)
@@ -93,8 +103,12 @@ def _keep(document: RefutationDocument, output: Path | None) -> None:
         write_text(output, codec.dumps(document, indent=1, default=str) + "\n")
 
 
+def _watched() -> bool:
+    return sys.stderr.isatty() and not settings.quiet
+
+
 def _watch() -> Any:
-    if not sys.stderr.isatty():
+    if not _watched():
         return None
 
     def line(progress: Progress) -> None:
@@ -103,25 +117,35 @@ def _watch() -> Any:
     return line
 
 
-def _show(document: RefutationDocument) -> None:
+COLOURS = {"refuted": "red", "candidate": "yellow", "survived": "green", "not tested": "yellow"}
+
+
+def _show(result: Result) -> None:
     from eigentoken.lab_page import NEEDED
     from eigentoken.theory.printing.plain_text import plain_text
 
-    colours = {"refuted": "red", "candidate": "yellow", "survived": "green", "not tested": "yellow"}
-    for result in document["results"]:
-        say(f"{result['name']}: {result['verdict']}", colours.get(result["verdict"], ""))
-        say(f"  {result['meaning']}")
-        found = result["counterexample"]
-        if found is not None:
-            for name, value in found["instance"].items():
-                say(f"    {name} = {value}")
-        for lost in result["lost_workers"]:
-            say(f"  {lost}")
-        fallen = result["verdict"] == "refuted"
-        for each in result["dropped"][:1] if fallen else ():
-            say(f"  which conditions are needed: {each['says']}")
-        for each in () if fallen else result["dropped"]:
-            say(f"  without {plain_text(each['condition'])}: {NEEDED[each['needed']]}; {each['says']}")
+    say(f"{result['name']}: {result['verdict']}", COLOURS.get(result["verdict"], ""))
+    say_hanging(result["meaning"])
+    found = result["counterexample"]
+    if found is not None:
+        for name, value in found["instance"].items():
+            say(f"    {name} = {_plain(value)}")
+    for lost in result["lost_workers"]:
+        say_hanging(lost)
+    fallen = result["verdict"] == "refuted"
+    for each in result["dropped"][:1] if fallen else ():
+        say_hanging(f"which conditions are needed: {each['says']}")
+    for each in () if fallen else result["dropped"]:
+        say_hanging(f"without {plain_text(each['condition'])}: {NEEDED[each['needed']]}; {each['says']}")
+
+
+def _plain(value: object) -> str:
+    """Exact numbers as they are written, without the quotes that JSON needs.
+
+    >>> _plain([["1/3", "0"], ["-1", "2"]])
+    '[[1/3, 0], [-1, 2]]'
+    """
+    return f"[{', '.join(map(_plain, value))}]" if isinstance(value, list) else str(value)
 
 
 def new(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from eigentoken.output import progress, say, say_hanging, show_json, table
 
 if TYPE_CHECKING:
     from eigentoken.checking.report import Report
+    from eigentoken.documents.check_document import LayerRecord
 
 __all__ = ["add_to"]
 
@@ -115,9 +116,9 @@ def check(
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
-    from eigentoken.checking import check as run
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
+    from eigentoken.checking.terminal import show
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
@@ -136,32 +137,37 @@ def check(
     if affordable_jobs(loaded.d, jobs) < jobs:
         few = affordable_jobs(loaded.d, jobs)
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
-    with progress(f"checking {model}", count) as advance:
-        report = run(
-            model,
-            statements=chosen,
-            sequences=sequences,
-            tokens=tokens,
-            seed=seed,
-            fold=fold,
-            jobs=jobs,
-            arrays=arrays,
-            work=work,
-            fresh=fresh,
-            done=lambda: advance(),
-            states=states,
-        )
+    report = _checked(
+        model, count, statements=chosen, sequences=sequences, tokens=tokens, seed=seed, fold=fold, jobs=jobs, arrays=arrays,
+        work=work, fresh=fresh, states=states,
+    )  # fmt: skip
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
         show_json({"schema": "eigentoken/check/5", **report.as_dict()})
     else:
-        from eigentoken.checking.terminal import show
-
         show(report)
         for path in written:
             say(f"wrote {path}")
+        if not written:
+            say(
+                f"`eigentoken check {model} --html report.html` writes this as a page, with the statements in groups",
+                "dim",
+            )
     _required(report, require or [])
+
+
+def _checked(model: str, count: int, **options: Any) -> Report:
+    """The report; while it is made, the layers that are done above the bar, and in it what is being examined."""
+    from eigentoken.checking import check as run
+    from eigentoken.checking.terminal import layer_line
+
+    with progress(f"checking {model}", count) as advance:
+
+        def watch(now: str, found: LayerRecord | None) -> None:
+            advance(0, f"{model}: {now}", "" if found is None else layer_line(found))
+
+        return run(model, done=lambda: advance(), watch=watch, **options)
 
 
 def _required(report: Report, wanted: list[str]) -> None:
@@ -271,7 +277,7 @@ def nearest(
 
     A certified interval of the distance; with -o a checkpoint that meets the conditions, certified after rounding.
 
-    Example: eigentoken nearest examples/byte_lm/step00000.safetensors PM-N1 -o out/near
+    Example: eigentoken nearest sample:rxnmapper PM-N1
     """
     from eigentoken.checking.nearest import nearest as run
 
@@ -299,7 +305,7 @@ def steer(
     The output matrix gets a new principal eigenpair, with a guarantee for each token.
     Writes a new safetensors checkpoint, never over another.
 
-    Example: eigentoken steer sample:rxnmapper --direction random --strength 40 -o out/steered
+    Example: eigentoken steer sample:rxnmapper --direction random -o out/steered
     """
     from eigentoken.checking.steer import DirectionError
     from eigentoken.checking.steer import steer as run
