@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -236,16 +237,27 @@ def _step_line(outcome: StepOutcome) -> Line:
 
 def _verdict_line(what: str, name: str, ask: Callable[[], Verdict]) -> Line:
     try:
-        verdict = ask()
+        with _precision_kept():
+            verdict = ask()
     except Exception as problem:
         return Line(what, name, "fails", f"raised {type(problem).__name__}: {problem}")
     return Line(what, name, verdict.answer.text, verdict.reason)
 
 
+@contextmanager
+def _precision_kept() -> Iterator[None]:
+    """What a checker raises the digits of mpmath to is not what the caller's session goes on with."""
+    import mpmath
+
+    with mpmath.workprec(mpmath.mp.prec):
+        yield
+
+
 def vector_line(vector: Vector) -> Line:
     """Compare to all printed digits: at most one unit in the last place of each, for all of an enclosure."""
     try:
-        computed = [(_decimal(value), _width(value)) for value in vector.compute()]
+        with _precision_kept():
+            computed = [(_decimal(value), _width(value)) for value in vector.compute()]
     except Exception as problem:
         return Line("vector", vector.name, "fails", f"raised {type(problem).__name__}: {problem}")
     if len(computed) != len(vector.expected):

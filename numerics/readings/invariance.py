@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-import torch
 
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue
@@ -134,10 +133,9 @@ def left_normal(case: Case) -> list[sp.Rational] | None:
 def _states(batch: Any) -> Iterator[np.ndarray]:
     """The next state of a map, or states along the flow."""
     discrete = batch.system.time is Time.MAP
-    with torch.no_grad():
-        for number, x in enumerate(states_along(batch, 1 if discrete else STEPS * LOOKS, STEP), 1):
-            if discrete or number % STEPS == 0:
-                yield x[0].numpy()
+    for number, x in enumerate(states_along(batch, 1 if discrete else STEPS * LOOKS, STEP), 1):
+        if discrete or number % STEPS == 0:
+            yield x[0].detach().numpy()
 
 
 def _separating(start: np.ndarray, token: np.ndarray) -> list[sp.Rational] | None:

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import mpmath
 import pytest
 import sympy as sp
 
@@ -142,9 +143,11 @@ def test_derivation_holds(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in IDS if _statement(name).vectors])
 def test_vectors_match_all_printed_digits(name: str) -> None:
+    bits = mpmath.mp.prec
     for vector in _statement(name).vectors:
         line = vector_line(vector)
         assert line.answer == "holds", f"{vector.name}: {line.reason}"
+    assert mpmath.mp.prec == bits  # the session goes on with its own digits
 
 
 @pytest.mark.parametrize("name", IDS)
