@@ -51,6 +51,8 @@ ROOM = Path(__file__).resolve().parent
 LEDGER = Path(__file__).with_name("ledger.json")
 OTHER_LEDGER = "eigentoken-ledger.json"
 PROPERTY_INSTANCES = 200
+#: So many rows of proofs for each process.
+ROWS = 6
 CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
 ARGUED: Final = "argued"
 PROVED: Final = "proved"
@@ -374,11 +376,11 @@ def _in_parallel(
 
 
 def _rows(names: Sequence[str], jobs: int) -> list[list[str]]:
-    """The statements of each paper, in as many rows that no process has more than its share."""
+    """The statements of each paper, in rows short enough that the last one keeps no process waiting."""
     papers: dict[str, list[str]] = {}
     for name in names:
         papers.setdefault(statements().get(name).source.paper, []).append(name)
-    most = max(1, -(-len(names) // jobs))
+    most = max(1, -(-len(names) // (ROWS * jobs)))
     return [found[start : start + most] for found in papers.values() for start in range(0, len(found), most)]
 
 

@@ -68,11 +68,16 @@ def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Pa
 )
 def test_a_broken_package_is_named_in_one_line(code: str, said: str, tmp_path: Path) -> None:
     install(tmp_path, "broken_results", code, "broken-results")
-    done = run(tmp_path, "show", "PM-L4")
+    done = run(tmp_path, "show", "MY-1")
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.strip().splitlines()) == 1
     assert "entry point broken-results (broken-results): " in done.stderr and said in done.stderr
     assert "uninstall broken-results or repair it" in done.stderr
+
+
+def test_a_statement_of_ours_is_shown_beside_a_broken_package(tmp_path: Path) -> None:
+    install(tmp_path, "broken_results", "import no_such_module", "broken-results")
+    assert "Stability of consensus" in run(tmp_path, "show", "PM-L4").stdout
 
 
 def test_a_package_that_fails_halfway_leaves_nothing_and_is_told_again(
@@ -85,11 +90,11 @@ def test_a_package_that_fails_halfway_leaves_nothing_and_is_told_again(
     half = blocks("python")[0].rstrip() + "\n    raise RuntimeError('halfway')\n"
     install(tmp_path, "half_results", half, "half-results")
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry = module.Registry()
+    registry = module.Registry(complete=False)
     entry = EntryPoint("half", "half_results", module.ENTRY_POINT_GROUP)
     monkeypatch.setattr(module, "_REGISTRY", registry)
     monkeypatch.setattr(module, "entry_points", lambda group: [entry])
     for _ in range(2):
         with pytest.raises(ValueError, match=r"entry point half \(half_results\): RuntimeError: halfway"):
             registry.load()
-        assert len(registry) == 0
+        assert not registry._statements

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -153,6 +155,17 @@ def test_the_order_is_a_readers_whatever_was_imported_first() -> None:
     for name in ("PM-L10", "PM-L2", "AB-T3.1", "PM-E1", "AB-T3.2"):
         registry.register(_statement(name))
     assert [each.id for each in registry] == ["AB-T3.1", "AB-T3.2", "PM-E1", "PM-L2", "PM-L10"]
+
+
+def test_a_statement_asked_for_by_its_id_brings_no_chapter_it_does_not_use() -> None:
+    """Importing the whole book costs over a second."""
+    code = (
+        "import sys; from eigentoken.theory.statements.registry import statements as s; s().get('ph-t5');"
+        "alone = [each for each in sys.modules if each.startswith('eigentoken.proofs.bounds.')];"
+        "print(alone, len(s()) > 100, len([e for e in sys.modules if e.startswith('eigentoken.proofs.bounds.')]) > 10)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "True", "True"]
 
 
 def test_a_mistyped_id_gets_a_suggestion() -> None:

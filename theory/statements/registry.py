@@ -119,12 +119,16 @@ def _imported(path: Path) -> tuple[Path, ...]:
 
 
 class Registry:
-    """Statements by id, in the order of a reader whatever was imported first."""
+    """Statements by id, in the order of a reader whatever was imported first.
 
-    def __init__(self) -> None:
+    One that is asked for by its id is loaded alone; a list, a count or a search loads them all.  ``complete``: nothing is
+    loaded, what was registered is all there is.
+    """
+
+    def __init__(self, complete: bool = True) -> None:
         self._statements: dict[str, Statement] = {}
         self._origins: dict[str, str] = {}
-        self._loaded = False
+        self._loaded = complete
         self._entries: set[EntryPoint] = set()
 
     def register(self, statement: Statement, origin: str = "") -> Statement:
@@ -163,6 +167,14 @@ class Registry:
                     self._load_entry(entry)
         return self
 
+    def _loaded_alone(self, name: str) -> Statement | None:
+        """A statement of our own book, by the ``find`` of its entry point, which imports only the file that states it."""
+        if not self._loaded and name not in self._statements:
+            for entry in entry_points(group=ENTRY_POINT_GROUP):
+                if _own(entry):
+                    entry.load().find(name)
+        return self._statements.get(name)
+
     def _load_entry(self, entry: EntryPoint) -> None:
         before = set(self._statements)
         try:
@@ -187,13 +199,13 @@ class Registry:
         return Path(origin) if origin else None
 
     def __iter__(self) -> Iterator[Statement]:
-        return iter(sorted(self._statements.values(), key=lambda each: _natural(each.id)))
+        return iter(sorted(self.load()._statements.values(), key=lambda each: _natural(each.id)))
 
     def __len__(self) -> int:
-        return len(self._statements)
+        return len(self.load()._statements)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._statements
+        return name in self._statements or name in self.load()._statements
 
     def __getitem__(self, name: str) -> Statement:
         return self.get(name)
@@ -224,9 +236,11 @@ class Registry:
         """The statement of that id, or of that title, whatever the case of the letters."""
         if not isinstance(name, str):
             raise TypeError(f"a statement is asked for by its id, such as 'PM-L4', got {name!r}")
-        for each in (name, name.upper()):
-            if each in self._statements:
-                return self._statements[each]
+        for find in (self._loaded_alone, lambda each: self.load()._statements.get(each)):
+            for each in (name, name.upper()):
+                found = find(each)
+                if found is not None:
+                    return found
         titled = [each for each in self if each.title.lower() == name.lower()]
         if len(titled) == 1:
             return titled[0]
@@ -247,7 +261,7 @@ class Registry:
         import networkx as nx
 
         graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self._statements)
+        graph.add_nodes_from(self.load()._statements)
         for statement in self:
             for name in statement.depends:
                 if name not in self._statements:
@@ -259,7 +273,7 @@ class Registry:
 
 
 #: The one registry of the process.
-_REGISTRY = Registry()
+_REGISTRY = Registry(complete=False)
 
 
 def register(statement: Statement) -> Statement:
@@ -277,13 +291,13 @@ def statement(name: str) -> Statement:
 
 
 def statements() -> Registry:
-    """The registry, with every entry point loaded."""
-    return _REGISTRY.load()
+    """The registry; every entry point is loaded where more is asked than statements by their ids."""
+    return _REGISTRY
 
 
 def pickled(statement: Statement) -> tuple[str, str] | None:
     """Id and digest of a statement that is registered; ``None`` for any other one."""
-    known = statement.id in _REGISTRY and _REGISTRY.get(statement.id) is statement
+    known = _REGISTRY._statements.get(statement.id) is statement
     return (statement.id, _REGISTRY.digest(statement)) if known else None
 
 
