@@ -24,11 +24,12 @@ from eigentoken.proofs.properties.first_failures import FirstFailure, alignment_
 from eigentoken.proofs.properties.map_checks import mean_increment
 from eigentoken.proofs.steps.equations import TOKEN, at_every_token, for_every
 from eigentoken.proofs.steps.theorems import BETWEEN, RAYLEIGH_ABOVE
-from eigentoken.theory.calculus import ALPHA, vector
+from eigentoken.theory.calculus import ALPHA, dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import Implication
 from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -41,9 +42,15 @@ KEPT = sp.Ge(AFTER, BEFORE, evaluate=False)
 def proof(k: Kernel) -> Proved:
     """``|(I + alpha F) b| <= (1 + alpha lambda_1) |b|``, by the bounds of the spectrum."""
     b, symmetric = vector(B.name), k.given(Symmetric(F))
-    bounds = [k.textbook(each, symmetric, A=F, z=b) for each in (BETWEEN, RAYLEIGH_ABOVE)]
+    square, form = (k.textbook(each, symmetric, A=F, z=b) for each in (BETWEEN, RAYLEIGH_ABOVE))
     made = heights(k, k.assume(PLACE))
-    stretched = k.arithmetic([*made, *bounds, k.given(DOMINANT)], LENGTH <= (1 + ALPHA * TOP) ** 2)
+    unit = k.part(made[0], made[0].proposition.parts[0])
+    pushed = b.applied(matrix("F"))
+    low, high = Tensor(dot(b, pushed)), Tensor(dot(pushed, pushed))
+    gap = ALPHA * (2 + ALPHA * (TOP + LAST)) * (TOP - low)
+    missed = k.arithmetic([form, unit, k.given(DOMINANT)], sp.Ge(gap, 0, evaluate=False))
+    least = k.arithmetic([square, unit], ALPHA**2 * high <= ALPHA**2 * (low * (TOP + LAST) - TOP * LAST))
+    stretched = k.arithmetic([made[0], missed, least], LENGTH <= (1 + ALPHA * TOP) ** 2)
     kept = k.generalise(TOKEN, k.arithmetic([*made, stretched], KEPT))
     return at_every_token(k, k.discharge(PLACE, kept), B, V)
 

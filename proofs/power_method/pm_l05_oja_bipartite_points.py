@@ -336,7 +336,7 @@ def proof(kernel: Kernel) -> Proved:
     first, other = kernel.assume(sp.Eq(k, 1)), kernel.assume(k >= 2)
     simple = kernel.unfold(kernel.given(SimpleTop(V)))
     top, second = kernel.equal_indices(first, lam(V, k)), kernel.at(simple, sp.Integer(2), wide)
-    elsewhere = outside_at(kernel, test, sp.Integer(1), other, positive, fixed, tokens)
+    elsewhere = outside_at(kernel, test, sp.Integer(1), other, positive, fixed, tokens, product=True)
     unequal = outside_at(
         kernel, test, sp.Integer(2), first, kernel.assume(UNBALANCED), positive, top, second, wide, tokens, fixed
     )
@@ -345,7 +345,8 @@ def proof(kernel: Kernel) -> Proved:
     ways = [lam(V, k) < lam(V, 1), lam(V, 2) > 0, alpha * sp.Abs(lam(V, d)) > 2]
     below, grows, long = (kernel.assume(each) for each in ways)
     equal = kernel.assume(BALANCED.parts[0])
-    not_first = outside_at(kernel, test, sp.Integer(1), other_index(kernel, below, V), positive, fixed, tokens)
+    others = other_index(kernel, below, V)
+    not_first = outside_at(kernel, test, sp.Integer(1), others, positive, fixed, tokens, product=True)
     along_second = outside_at(kernel, test, sp.Integer(2), first, grows, wide, tokens, equal)
     along_last = outside_at(kernel, test, d, first, long, wide, tokens, equal)
     balanced = kernel.by_cases(

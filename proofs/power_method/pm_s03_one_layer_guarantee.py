@@ -134,8 +134,12 @@ def _sizes(k: Kernel) -> Proved:
 def proof(k: Kernel) -> Proved:
     """The step of the edited layer; its parts along and across w."""
     sizes, strong = _sizes(k), k.part(k.assume(GUARDS), GUARDS.parts[3])
-    found = k.arithmetic([sizes, strong, k.square(_x + _u * ALPHA)], sp.And(SIDE, NEAR))
-    found = k.conjunction(k.arithmetic([found], NEAR), k.arithmetic([found], SIDE))
+    side = k.arithmetic([sizes, strong], SIDE)
+    far = k.arithmetic([sizes, strong], sp.Ge(_ALONG**2, (_STRONG - _REACH) ** 2, evaluate=False))
+    across = k.arithmetic([sizes], sp.Le(_SIZE - _ALONG**2, _REACH**2, evaluate=False))
+    between = _REACH**2 * (_STRONG - _REACH) ** 2
+    near = [k.arithmetic([across], NEAR.lhs <= between), k.arithmetic([far], between <= NEAR.rhs)]
+    found = k.conjunction(k.arithmetic(near, NEAR), side)
     found = k.discharge(GUARDS, found)
     for letter in reversed(_LETTERS):
         found = k.generalise(letter, found)

@@ -32,12 +32,18 @@ def split(kernel: Kernel) -> Proved:
     return kernel.given(sp.Eq(n, p + q))
 
 
-def outside_at(kernel: Kernel, test: Proved, index: sp.Expr, other: Proved, *premises: Proved) -> Proved:
-    """``Unstable``: at ``ell = index`` (which is not k) one of the two roots is outside, by arithmetic from the premises."""
+def outside_at(
+    kernel: Kernel, test: Proved, index: sp.Expr, other: Proved, *premises: Proved, product: bool = False
+) -> Proved:
+    """``Unstable``: at ``ell = index`` (which is not k) one of the two roots is outside, by arithmetic from the premises.
+
+    ``product``: because the product of the two is above 1, which is asked alone.
+    """
     some = next(each for each in test.proposition.right.parts if isinstance(each, Exists))
     guards = [kernel.follows((*premises, other), each) for each in conjuncts(put(some.guard, {ell: index}))]
-    found = kernel.arithmetic(premises, put(some.body, {ell: index}))
-    shown = kernel.witness(some, index, *guards, found)
+    body = put(some.body, {ell: index})
+    found = kernel.arithmetic(premises, body.parts[0] if product else body)
+    shown = kernel.witness(some, index, *guards, kernel.tautology([found], body) if product else found)
     return kernel.modus_ponens(test, kernel.tautology([shown], test.proposition.right))
 
 

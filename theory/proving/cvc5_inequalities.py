@@ -28,6 +28,7 @@ _LINEAR = {"nl-cov": "false", "nl-ext": "full", "nl-ext-tplanes": "true"}
 ATTEMPTS = (
     Attempt(_LINEAR, 20_000, near=True),
     Attempt(_LINEAR, 20_000),
+    Attempt({"nl-cov": "false", "nl-ext": "none"}, 20_000, products=True),
     Attempt(_LINEAR, 20_000, quotients=True),
     Attempt({}, 400_000, near=True, share=0.25),
     Attempt({}, 400_000, share=0.5),
@@ -76,7 +77,7 @@ def inequality_by_cvc5(
         except ValueError as problem:
             return undecided(f"cvc5: {problem}")
         question, read, whole = questions[kind]
-        if attempt.quotients and not question.quotients:
+        if (attempt.quotients and not question.quotients) or (attempt.products and not question.products):
             continue
         answer, model = question.ask(attempt, seconds)
         if answer == "unsat":

@@ -36,7 +36,8 @@ class Attempt(NamedTuple):
 
     ``squares``: it is told that squares are not negative.  ``near``: of the hypotheses only those in the letters of the
     conclusion, which can show that it follows, never that it does not.  ``quotients``: a letter that an equation gives as a
-    quotient is replaced, too (fewer letters, of higher degree).  ``share`` is the part of the asker's seconds.
+    quotient is replaced, too (fewer letters, of higher degree).  ``products``: it is told that the sign of a polynomial is the
+    one that its factors give, for what is linear in products.  ``share`` is the part of the asker's seconds.
     """
 
     options: Mapping[str, str]
@@ -44,6 +45,7 @@ class Attempt(NamedTuple):
     squares: bool = False
     near: bool = False
     quotients: bool = False
+    products: bool = False
     share: float = 1.0
 
 
@@ -65,6 +67,7 @@ class RealQuestion:
         self.symbols = [each for each in self.leaves if each.is_Symbol]
         self._values = [(each, self.one) for each in self.context.gens()]
         self._defined: dict[str, Formula] = {}
+        self._products: dict[str, Formula] = {}
         self._taken: set[Any] = set()
         self._answered: set[int] = set()
         self.solved: list[tuple[int, Any]] = []
@@ -163,6 +166,11 @@ class RealQuestion:
         self._put(place, value)
         self.solved.append((place, value))
         return True
+
+    @property
+    def products(self) -> bool:
+        """Is a polynomial of several factors compared with zero?"""
+        return bool(self._products)
 
     @property
     def quotients(self) -> bool:
@@ -302,6 +310,9 @@ class RealQuestion:
             negative = different_truth(negative, compared("<", each))
         below_zero = all_of([not_(zero), negative])
         above_zero = all_of([not_(zero), not_(negative)])
+        if len(factors) > 1 and (bottom is None or bottom.is_one()):
+            self._products[f"< {top}"] = same_truth(below_zero, compared("<", top))
+            self._products[f"> {top}"] = same_truth(above_zero, compared(">", top))
         return {"<": below_zero, ">": above_zero, "<=": not_(above_zero), ">=": not_(below_zero)}[sign]
 
     def _guarded_facts(self, node: Any) -> list[Formula]:
@@ -370,6 +381,8 @@ class RealQuestion:
             letters = [smt.Real(f"g{place}") for place in range(len(self.leaves))]
             solver.add(*(each * each >= 0 for each in letters))
         solver.add(*(formula(smt) for formula in formulas))
+        if attempt.products:
+            solver.add(*(formula(smt) for formula in self._products.values()))
         answer = str(solver.check())
         return answer, self._model(solver.model(), smt) if answer == "sat" else {}
 
