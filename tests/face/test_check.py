@@ -203,6 +203,7 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
     assert to_json(resumed) == to_json(check(str(gpt2), **_options(tmp_path / "again")))
 
 
+@pytest.mark.slow
 def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path, tmp_path: Path) -> None:
     """kill -9 of the whole group while two layers are in progress: what was appended stays, the rest is done again."""
     code = (

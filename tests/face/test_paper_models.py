@@ -65,10 +65,10 @@ def without_samples(source: str) -> Any:
     [
         ("li-altafini-2b", "openai-community/gpt2-medium"),
         ("li-altafini-7", "gpt2-xl"),
-        ("li-altafini-11", "gpt2-xl"),
+        pytest.param("li-altafini-11", "gpt2-xl", marks=pytest.mark.slow),
         ("li-altafini-2a", "albert/albert-base-v2"),
-        ("li-altafini-10", "albert/albert-base-v2"),
-        ("abella-table3", "gpt2-xl"),
+        pytest.param("li-altafini-10", "albert/albert-base-v2", marks=pytest.mark.slow),
+        pytest.param("abella-table3", "gpt2-xl", marks=pytest.mark.slow),
     ],
 )
 def test_the_papers_models_are_taken_from_the_cache(cache: Path, tmp_path: Path, recipe: str, model: str) -> None:

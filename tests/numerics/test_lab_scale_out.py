@@ -114,7 +114,8 @@ def fatal(once: Path) -> Conjecture:
     return Conjecture("fatal", "oja-map", CONDITIONS, holds_if=kills, n=[2], d=[2])
 
 
-@pytest.mark.parametrize("instances", [200, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("instances", [200, 1500])
 def test_a_worker_that_dies_of_a_signal_loses_nothing_and_is_named(instances: int, tmp_path: Path) -> None:
     options: dict[str, Any] = {"seconds": 300, "instances": instances, "seed": 1}
     once = tmp_path / "dead"

@@ -292,7 +292,7 @@ def test_the_command_and_the_plugin_do_not_pass_it(tmp_path: Path) -> None:
 # --- heads -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", ["multihead-map", "multihead-flow"])
+@pytest.mark.parametrize("system", ["multihead-map", pytest.param("multihead-flow", marks=pytest.mark.slow)])
 def test_heads_whose_sum_is_symmetric_up_to_rounding(system: str) -> None:
     """ "PD heads keep the top hemisphere": the basis of a counterexample is that of the symmetric sum (it was complex)."""
     conditions = [Symmetric(F), PositiveDefinite(F), InHemisphere(F)]

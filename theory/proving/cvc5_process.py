@@ -15,6 +15,7 @@ import math
 import os
 import pickle
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -183,4 +184,5 @@ def _limit(seconds: float) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interruption is the asker's, who closes the pipe
     (_serve_always if hasattr(os, "fork") else _serve)(sys.stdin.buffer, sys.stdout.buffer)

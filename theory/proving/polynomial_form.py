@@ -66,8 +66,19 @@ def assumed_of(symbol: sp.Symbol) -> list[sp.Basic]:
 @lru_cache(maxsize=16384)  # the conditions of a statement are translated for each of its steps
 def _quotient(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Numerator and denominator without a common factor."""
+    if _is_polynomial(expression):
+        return sp.expand(expression), sp.Integer(1)
     numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
     return numerator, denominator
+
+
+def _is_polynomial(node: sp.Expr) -> bool:
+    """A sum or product of letters, rational numbers and their whole powers: there is nothing to cancel."""
+    if isinstance(node, sp.Add | sp.Mul):
+        return all(map(_is_polynomial, node.args))
+    if isinstance(node, sp.Pow):
+        return bool(node.exp.is_Integer and node.exp > 0) and _is_polynomial(node.base)
+    return bool(node.is_Symbol or node.is_Rational)
 
 
 @lru_cache(maxsize=16384)
