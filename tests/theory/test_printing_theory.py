@@ -203,3 +203,71 @@ def test_the_document_of_a_masked_spectrum_is_about_the_masked_system() -> None:
     assert spectrum_document(spectrum("oja-map"), "oja-map", "full") == spectrum_document(
         spectrum("oja-map"), "oja-map"
     )
+
+
+_VECTOR = r"[abc]"
+_PRINTED = (
+    (rf"\\left\|({_VECTOR}) - ({_VECTOR})\\right\|\^\{{2\}}", r"form(\1 - \2, one, \1 - \2)"),
+    (rf"\(({_VECTOR}) - ({_VECTOR})\)\^\{{\\top\}} A \(\1 - \2\)", r"form(\1 - \2, A, \1 - \2)"),
+    (rf"\(({_VECTOR})\^\{{\\top\}} A\^\{{\\top\}} ({_VECTOR})\)", r"form(\2, A, \1)"),
+    (rf"\(({_VECTOR})\^\{{\\top\}} A ({_VECTOR})\)", r"form(\1, A, \2)"),
+    (rf"\(({_VECTOR})\^\{{\\top\}} ({_VECTOR})\)", r"form(\1, one, \2)"),
+)
+
+
+def _value_of_text(text: str, values: dict[str, object]) -> int:
+    """What the printed sum of products is, read as a reader would."""
+    for printed, meant in _PRINTED:
+        text = re.sub(printed, meant, text)
+    text = re.sub(r"\)\^\{(\d)\}", r")**\1", text)
+    text = re.sub(r"(?<=[\d)]) (?=form)", " * ", text)
+    return int(eval(text, {"__builtins__": {}}, values))
+
+
+def test_a_square_of_a_difference_is_printed_as_one_and_means_the_same() -> None:
+    """Random sums of products of inner products, among them whole squares and squares with a wrong or missing part."""
+    import numpy as np
+
+    from eigentoken.theory.calculus import dot, matrix, vector
+
+    source = random.Random(3)
+    numbers = np.random.default_rng(3)
+    values = {name: numbers.integers(-9, 10, 3) for name in "abc"}
+    values |= {"A": numbers.integers(-9, 10, (3, 3)), "one": np.eye(3, dtype=int)}
+    meaning = {**values, "form": lambda left, middle, right: int(left @ middle @ right)}
+    folded = 0
+    for _ in range(150):
+        total, expected = None, 0
+        for _ in range(source.randint(1, 3)):
+            one, two = source.sample("abc", 2)
+            middle = source.choice(["one", "A"])
+            scale = source.choice([-3, -1, 1, 2])
+            other = source.choice([None, "ac"])
+            pairs = [(one, one, 1), (two, two, 1), (one, two, -1), (two, one, -1)]
+            if source.random() < 0.3:
+                pairs.pop(source.randrange(4))
+            if source.random() < 0.2:
+                pairs[0] = (*pairs[0][:2], 2)
+            for left, right, factor in pairs:
+                letters = (matrix("A"),) if middle == "A" else ()
+                term = dot(vector(left), vector(right).applied(*letters) if letters else vector(right)) * (
+                    scale * factor
+                )
+                term = term * dot(vector(other[0]), vector(other[1])) if other else term
+                total = term if total is None else total + term
+                product = int(values[other[0]] @ values[other[1]]) if other else 1
+                expected += scale * factor * int(values[left] @ values[middle] @ values[right]) * product
+        text = expression_latex(total, weights=True)
+        assert _value_of_text(text, meaning) == expected, text
+        folded += " - " in text and ("\\right|^{2}" in text or ")^{\\top}" in text)
+    assert folded > 50
+
+
+def test_no_index_of_a_sum_is_called_like_a_vector_in_it() -> None:
+    """The keys ``k_j`` of a row: a second sum ran over k, of ``k_k``."""
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.statements.registry import statement
+
+    text = " ".join(map(LATEX, statement("BD-S1").claims))
+    assert "k_{j}" in text and "k_{l}" in text
+    assert "k_{k}" not in text

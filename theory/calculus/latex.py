@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import sympy as sp
 
@@ -53,6 +54,14 @@ class _Weight:
     letter: Letter
 
 
+class _Square(NamedTuple):
+    """``(a - b)^T W (a - b)``, which stands for four inner products."""
+
+    first: Base
+    letters: Letters
+    second: Base
+
+
 @dataclass
 class _Term:
     """One term taken apart for print."""
@@ -66,7 +75,7 @@ class _Term:
 def expression_latex(
     expression: Expression, *, weights: bool = False, operator: str | None = None, line_width: int = 0
 ) -> str:
-    """The sum of terms; bound indices are named j, k, l, ..., none of them like an index that is free in any term.
+    """The sum of terms; bound indices are named j, k, l, ..., none like a vector or an index that is free in any term.
 
     With ``operator`` the vector of that name is left out: a matrix is printed.  ``line_width`` breaks the sum into lines of an
     ``aligned`` block after about so many characters.
@@ -76,8 +85,8 @@ def expression_latex(
     else:
         spelled = [(least_spelling(monomial, Assumptions()), value) for monomial, value in expression.terms.items()]
         terms = [_Term(value, list(m.bound), list(m.factors), m.arrow) for m, value in sorted(spelled, key=repr)]
-    free = {_index(index, {}) for index in expression.free_indices}
-    shown = [_term(term, free, operator) for term in terms]
+    free = {_index(index, {}) for index in expression.free_indices}.union(*map(_vectors, expression.terms))
+    shown = [_term(term, free, operator) for term in (terms if operator else _squares(terms))]
     if weights:
         shown.sort(key=lambda text: (text.startswith("-"), len(text), text))
     return _sum(shown, line_width)
@@ -91,6 +100,68 @@ def _sum(shown: list[str], line_width: int) -> str:
             text, width = rf"{text} \\ &\qquad ", 0
         text, width = text + joined, width + len(term)
     return text or "0"
+
+
+@lru_cache(maxsize=10_000)
+def _vectors(thing: Any) -> frozenset[str]:
+    """The names of the vectors that occur, also in exponents."""
+    if isinstance(thing, Base):
+        return frozenset((thing.name,))
+    return frozenset().union(*map(_vectors, thing)) if isinstance(thing, tuple) else frozenset()
+
+
+def _squares(terms: list[_Term]) -> list[_Term]:
+    """``a^T W a + b^T W b - a^T W b - b^T W a``, times one thing, as ``(a - b)^T W (a - b)``, for any W."""
+    while len(terms) > 2:
+        beside: dict[Any, dict[Dot, _Term]] = {}
+        for term in terms:
+            for place, (atom, power) in enumerate(term.factors):
+                if power == 1 and isinstance(atom, Dot):
+                    rest = tuple(sorted(term.factors[:place] + term.factors[place + 1 :], key=repr))
+                    beside.setdefault((tuple(term.bound), term.arrow, rest), {})[atom] = term
+        found = next(filter(None, (_square(*each) for each in beside.items())), None)
+        if found is None:
+            break
+        made, used = found
+        terms = [made, *(each for each in terms if not any(each is other for other in used))]
+    return terms
+
+
+def _square(place: Any, terms: Mapping[Dot, _Term]) -> tuple[_Term, list[_Term]] | None:
+    """One such square among inner products that stand beside the same, and the terms that it takes the place of."""
+    own = [atom for atom in terms if atom.left == atom.right]
+    for number, one in enumerate(own):
+        for two in own[number + 1 :]:
+            scale = terms[one].coefficient
+            if one.letters != two.letters or terms[two].coefficient != scale:
+                continue
+            mixed = _mixed(terms, one, two, scale)
+            if mixed:
+                bound, arrow, rest = place
+                first, second = sorted((one.left, two.left), key=repr)
+                factors = sorted([(_Square(first, one.letters, second), 1), *rest], key=_square_first)
+                made = _Term(scale, list(bound), factors, arrow)
+                return made, [terms[each] for each in (one, two, *mixed)]
+    return None
+
+
+def _square_first(factor: tuple[Any, int]) -> tuple[bool, str]:
+    return not isinstance(factor[0], _Square), repr(factor)
+
+
+def _mixed(terms: Mapping[Dot, _Term], one: Dot, two: Dot, scale: sp.Expr) -> list[Dot]:
+    """The inner products of a with b, either way round, where they are ``- a^T W b - b^T W a``; else none."""
+    ways = [(one.left, one.letters, two.left), (two.left, one.letters, one.left)]
+    if not one.letters:
+        found = [Dot(*each) for each in ways if Dot(*each) in terms]
+        return found if sum(terms[each].coefficient for each in found) == -2 * scale else []
+    found = []
+    for left, letters, right in ways:
+        spelled = {Dot(left, letters, right), Dot(right, transpose(letters), left)}.intersection(terms)
+        if len(spelled) != 1 or terms[(only := spelled.pop())].coefficient != -scale or only in found:
+            return []
+        found.append(only)
+    return found
 
 
 # -- rows of attention ------------------------------------------------------------------------------------------------
@@ -254,6 +325,12 @@ def _row(base: Base, names: Names) -> str:
 
 
 def _atom(atom: Any, names: Names) -> str:
+    if isinstance(atom, _Square):
+        apart = f"{_base(atom.first, names)} - {_base(atom.second, names)}"
+        if not atom.letters:
+            return rf"\left|{apart}\right|^{{2}}"
+        middle = " ".join(_letter(each, names) for each in atom.letters)
+        return rf"({apart})^{{\top}} {middle} ({apart})"
     if isinstance(atom, Dot):
         middle = "".join(f"{_letter(each, names)} " for each in atom.letters)
         return rf"({_row(atom.left, names)} {middle}{_base(atom.right, names)})"
