@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.numerics.certified.certify import certify
+from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.schemas import schema
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.language.verdicts import VerdictAnswer

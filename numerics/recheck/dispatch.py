@@ -27,6 +27,7 @@ from eigentoken.numerics.recheck.matrices.covering import confirm_discs
 from eigentoken.numerics.recheck.matrices.gaps import confirm_gap
 from eigentoken.numerics.recheck.matrices.leaders import confirm_leader
 from eigentoken.numerics.recheck.matrices.meaning import implied, restated
+from eigentoken.numerics.recheck.matrices.parts import gram_of, part_of
 from eigentoken.numerics.recheck.matrices.signs import at_least, direction_below, symmetric_exact
 from eigentoken.numerics.recheck.matrices.times import KINDS, confirm_times, recheck_times_beside
 from eigentoken.numerics.recheck.matrices.vectors import confirm_eigenvector
@@ -126,7 +127,7 @@ def recheck_verdict(source: Mapping[str, Json], inputs: object, *, time_limit: f
             exact = {name: exact_input(named[name]) for name in document.inputs}
             matrix = form_terms(document.data["terms"], exact)
             parts = VerdictParts(
-                matrix, lambda form: _part(matrix, form), lambda part: _gram(part, Fraction(0), 1), until
+                matrix, lambda form: part_of(matrix, form), lambda part: gram_of(part, Fraction(0), 1), until
             )
             recheck_beside(shown, document, parts)
     except RecheckError as error:
@@ -222,7 +223,7 @@ def _confirm_facts(
         return _confirm_rank(facts, matrix, until)
     if document.kind == "core-inertia":
         return _confirm_core(facts, document.data["terms"], exact)
-    part = _part(matrix, str(facts["form"]))
+    part = part_of(matrix, str(facts["form"]))
     if document.kind == "equality":
         if facts["equal"]:
             return None if not any(part.numerators.entries()) else "the matrices are not equal"
@@ -253,43 +254,11 @@ def _confirm_signs(document: CertificateDocument, matrix: Exact, until: float) -
     return at_least(part, Fraction(0), p, q, z, beyond, until, document.arrays.get("transform"))
 
 
-def _part(matrix: Exact, form: str) -> Exact:
-    """M itself, half of ``M - M^T``, or ``M - I``."""
-    if form == "itself":
-        return matrix
-    if form == "skew-part":
-        values = matrix.floats
-
-        def skew() -> tuple[flint.fmpz_mat, flint.fmpz]:
-            if values is not None and np.array_equal(values, values.T):
-                return flint.fmpz_mat(*matrix.shape), flint.fmpz(1)
-            return matrix.numerators - matrix.numerators.transpose(), matrix.denominator * 2
-
-        return Exact(skew, None, "", matrix.shape)
-    if form == "minus-identity":
-        return Exact(
-            lambda: rational.shifted(matrix.numerators, matrix.denominator, Fraction(-1)), None, "", matrix.shape
-        )
-    raise RecheckError(f"unknown form {form!r}")
-
-
-def _gram(matrix: Exact, shift: Fraction, sign: int) -> Exact:
-    """``sign M^T M + shift I`` of the smaller side."""
-
-    def build() -> tuple[flint.fmpz_mat, flint.fmpz]:
-        m = matrix.numerators
-        product = m.transpose() * m if m.ncols() <= m.nrows() else m * m.transpose()
-        return rational.shifted(product * sign, matrix.denominator**2, shift)
-
-    side = min(matrix.shape)
-    return Exact(build, None, "", (side, side))
-
-
 def _norm_at_most(matrix: Exact, bound: Fraction, until: float) -> str | None:
     """``bound^2 I - M^T M`` has no negative eigenvalue."""
     if bound < 0:
         return "a norm is not below zero"
-    gap = _gram(matrix, bound * bound, -1)
+    gap = gram_of(matrix, bound * bound, -1)
     n = gap.shape[0]
     if n <= 64:
         negative = rational.counts(gap.numerators, until)[1]
@@ -301,7 +270,7 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
     """``M^T M - bound^2 I`` has a positive eigenvalue, or a vector is stretched by more."""
     if bound < 0:
         return None
-    gap = _gram(matrix, -bound * bound, 1)
+    gap = gram_of(matrix, -bound * bound, 1)
     if gap.shape[0] <= 64:
         positive = rational.counts(gap.numerators, until)[0]
         return None if positive >= 1 else "the norm does not exceed the stated bound"
@@ -359,7 +328,7 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
         return "a rank below the full one leaves nothing beyond zero"
     if rank == full and beyond > 0:
         if full <= 64:
-            positive = rational.counts(_gram(matrix, -beyond * beyond, 1).numerators, until)[0]
+            positive = rational.counts(gram_of(matrix, -beyond * beyond, 1).numerators, until)[0]
             return None if positive == full else "a singular value is not above the stated bound"
         if matrix.floats is not None and matrix.shape[0] == matrix.shape[1]:
             values, e, lost = floats.scaled(matrix.floats)
@@ -367,7 +336,7 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
                 reach = floats.inverse_reach(values) - lost
             if Fraction(max(reach, 0.0)) >= beyond * Fraction(2) ** -e:
                 return None
-        return at_least(_gram(matrix, Fraction(0), 1), Fraction(0), full, 0, 0, beyond * beyond, until, None)
+        return at_least(gram_of(matrix, Fraction(0), 1), Fraction(0), full, 0, 0, beyond * beyond, until, None)
     if rank == full and int(flint.nmod_mat(matrix.numerators, PRIME).rank()) == full:
         return None
     found = rational.rank(matrix.numerators, until)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from eigentoken.api.rechecking import recheck
     from eigentoken.api.reproduction import Reproduction, reproduce
     from eigentoken.checking.nearest import NearestReport, nearest
-    from eigentoken.checking.recheck import Recheck
     from eigentoken.checking.report import Report
     from eigentoken.checking.run import check
     from eigentoken.checking.steer import SteerReport, steer
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from eigentoken.numerics.lab.refutation import refute
     from eigentoken.numerics.lab.report import RefutationReport
     from eigentoken.proofs.verify import Verified, verify
+    from eigentoken.rechecking.recheck import Recheck
     from eigentoken.theory.classification.classification import Classification
     from eigentoken.theory.classification.equilibria import Equilibria, equilibria
     from eigentoken.theory.classification.instances import Instance
@@ -69,7 +69,7 @@ _HOMES = {
     "NearestReport": "checking.nearest",
     "Normalisation": "theory.systems.system",
     "Parameter": "theory.systems.system",
-    "Recheck": "checking.recheck",
+    "Recheck": "rechecking.recheck",
     "RefutationReport": "numerics.lab.report",
     "Report": "checking.report",
     "Reproduction": "api.reproduction",

@@ -20,7 +20,6 @@ from eigentoken.checking import check
 from eigentoken.checking.formats import to_html, to_json, to_latex
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.observe import starting_tokens
-from eigentoken.checking.recheck import certificates_of_check
 from eigentoken.checking.report import Report, rotary_shares
 from eigentoken.checking.run import _Log
 from eigentoken.checking.terminal import layer_line, show
@@ -28,6 +27,7 @@ from eigentoken.documents.check_document import LayerRecord
 from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import first_states
+from eigentoken.rechecking.recheck import certificates_of_check
 from eigentoken.transformer_layer import attention
 
 from ..commands import here, started

@@ -12,9 +12,9 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from eigentoken.checking.formats import to_html
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.report import Report
 from eigentoken.cli import app
+from eigentoken.rechecking.recheck import recheck_document
 
 D = 8
 

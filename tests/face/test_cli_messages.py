@@ -210,7 +210,7 @@ def test_nothing_is_said_of_need_where_the_conjecture_falls(eigentoken: Any, tmp
 
 
 def test_a_recheck_prints_no_latex(eigentoken: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigentoken.checking import recheck
+    from eigentoken.rechecking import recheck
 
     line = recheck.Rechecked("c without \\lambda_{1}(V) > 0", "\\det V \\neq 0", "holds", "fails", "other numbers")
     monkeypatch.setattr(recheck, "recheck_document", lambda *_, **__: recheck.Recheck([line]))

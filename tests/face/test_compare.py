@@ -120,7 +120,7 @@ def test_the_command_and_its_refusals(steps: list[Path], tmp_path: Path) -> None
     assert "3 models: step0, step10, step20" in ran.stdout
     assert (tmp_path / "c.html").exists() and json.loads((tmp_path / "c.json").read_text())[
         "schema"
-    ] == "eigentoken/compare/1"
+    ] == "eigentoken/compare/2"
     assert max(map(len, ran.stdout.splitlines())) <= 80
     for arguments, says in (
         (["compare", steps[0]], "two or more"),
@@ -142,7 +142,7 @@ def test_revisions_on_the_hub_are_compared(steps: list[Path], tmp_path: Path, mo
     monkeypatch.setattr(hub, "snapshot", lambda name, revision: kept[revision])
     base = ["check", "org/model", "--statement", "PM-N1", "--jobs", "1", "--work", tmp_path, "--json"]
     document = json.loads(here(*base, "--revisions", "step10, step0").stdout)
-    assert document["schema"] == "eigentoken/compare/1"
+    assert document["schema"] == "eigentoken/compare/2"
     assert [each["source"] for each in document["models"]] == ["org/model@step10", "org/model@step0"]
     assert [each["label"] for each in document["models"]] == ["step10", "step0"]
     norm = next(each for each in document["layers"][1]["numbers"] if each["quantity"] == "norm")

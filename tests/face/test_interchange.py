@@ -18,13 +18,13 @@ from eigentoken.checking import check
 from eigentoken.checking.formats import to_json, write_report
 from eigentoken.checking.intoto import to_intoto
 from eigentoken.checking.model_card import to_model_card
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.sarif import to_sarif
 from eigentoken.cli import app
 from eigentoken.commands.junit import to_junit
 from eigentoken.documents.printed import CommandDocument
 from eigentoken.output import show_json
 from eigentoken.proofs.verify import Line, Verified
+from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.schemas import names, schema
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"

@@ -13,11 +13,11 @@ import pytest
 from eigentoken.checking import check
 from eigentoken.checking.html import summary_html
 from eigentoken.checking.own_states import rows_of_states, tokens_are
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.report import Report
 from eigentoken.models import load
 from eigentoken.models.forward import run_layer
 from eigentoken.numerics.layers.token_conditions import conditions_at
+from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.theory.language.verdicts import array_digest
 
 from ..commands import here
@@ -154,23 +154,56 @@ def test_the_command_takes_a_file_and_refuses_another(model: str, work: Path, tm
     assert beside.returncode == 2 and "--states is of one report" in beside.stderr
 
 
-def test_a_recheck_confirms_the_certificates_and_lists_the_rest_as_not_covered(
-    model: str, work: Path, tmp_path: Path
-) -> None:
+def test_a_recheck_finds_all_that_is_said_of_the_states_again(model: str, work: Path, tmp_path: Path) -> None:
+    """The tokens of a small report are in its certificates: everything about them is made again, digests and bounds included."""
     path = tmp_path / "report.json"
     _checked(model, work, TOKENS).save(path)
     document = json.loads(path.read_text(encoding="utf-8"))
     found = recheck_document(path)
-    assert found == "holds" and {"states", "bounds"} <= set(found.not_covered)
-    assert [each.where for each in found if each.where.startswith("states")] == ["states, layer 0", "states, layer 1"]
+    assert found == "holds" and "states.source" in found.not_covered
+    assert not {"states", "bounds", "states.conditions[]"} & set(found.not_covered)
+    told = [(each.where, each.condition) for each in found if each.where.startswith("states")]
+    assert told.count(("states, layer 1", "lengths and cosines")) == 1
+
+    def first(forged: dict[str, Any]) -> dict[str, Any]:
+        return forged["states"]["conditions"][0]
+
     for change in (
-        lambda data: data.update(vector=["-1", "0", "0", "0"]),
-        lambda data: data["tokens"][0].__setitem__(0, "7/2"),
+        lambda d: first(d)["hemisphere"]["certificate"]["data"].update(vector=["-1", "0", "0", "0"]),
+        lambda d: first(d)["hemisphere"]["certificate"]["data"]["tokens"][0].__setitem__(0, "7/2"),
+        lambda d: first(d).update(longest=[2 * end for end in first(d)["longest"]]),
+        lambda d: first(d).update(smallest_cosine=[-1.0, -0.9]),
+        lambda d: first(d).update(sha256="0" * 64),
+        lambda d: first(d).update(given=False),
+        lambda d: first(d).update(tokens=99),
+        lambda d: d["states"].update(shape=[4, 3]),
     ):
         forged = copy.deepcopy(document)
-        change(forged["states"]["conditions"][0]["hemisphere"]["certificate"]["data"])
+        change(forged)
         path.write_text(json.dumps(forged), encoding="utf-8")
         assert recheck_document(path) == "fails"
+
+
+def test_states_that_a_report_does_not_hold_are_given_again(
+    model: str, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import eigentoken.checking.own_states as module
+
+    monkeypatch.setattr(module, "KEPT", 0)
+    path = tmp_path / "report.json"
+    _checked(model, work, TOKENS).save(path)
+    without = recheck_document(path)
+    assert without == "holds" and {"states", "bounds"} <= set(without.not_covered)
+    given = recheck_document(path, states=TOKENS)
+    assert given == "holds" and not {"states", "bounds"} & set(given.not_covered)
+    assert recheck_document(path, states=TOKENS + 1) == "fails"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["states"]["conditions"][1]["shortest"] = [0.0, 1e-9]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert recheck_document(path, states=TOKENS) == "fails"
+    _checked(model, work, None).save(path)
+    with pytest.raises(ValueError, match="not about given states"):
+        recheck_document(path, states=TOKENS)
 
 
 @pytest.mark.parametrize("seed", range(4))

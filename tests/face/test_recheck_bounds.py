@@ -13,8 +13,8 @@ import pytest
 
 from eigentoken.checking import check
 from eigentoken.checking.formats import write_report
-from eigentoken.checking.recheck import AGAIN, SECOND, Recheck, recheck_document
 from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, GivenLayer, bound_above, judged
+from eigentoken.rechecking.recheck import AGAIN, SECOND, Recheck, recheck_document
 
 BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-M1", "BD-J2", "BD-N1")
 

@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from eigentoken.checking import check
-from eigentoken.checking.consistency import compare, made_again
 from eigentoken.checking.formats import write_report
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.checking.run import open_model
 from eigentoken.cli import app
 from eigentoken.numerics.recheck.documents.shown import Shown, leaves
+from eigentoken.rechecking.consistency import compare, made_again
+from eigentoken.rechecking.recheck import recheck_document
 
 from ..numerics.forging import other_values, resealed, set_at
 

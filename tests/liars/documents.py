@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from typer.testing import CliRunner
 
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.cli import app
+from eigentoken.rechecking.recheck import recheck_document
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"
 
@@ -130,12 +130,12 @@ def refutation(name: str, folder: Path) -> dict[str, Any]:
     return document
 
 
-def small_model(folder: Path) -> Path:
+def small_model(folder: Path, name: str = "model", seed: int = 0) -> Path:
     """A BERT of two layers, d = 4, two heads, with random weights, as ``transformers`` saves it."""
     import torch
     import transformers
 
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = transformers.BertConfig(
         hidden_size=4,
         num_attention_heads=2,
@@ -145,8 +145,20 @@ def small_model(folder: Path) -> Path:
         max_position_embeddings=12,
         initializer_range=0.5,
     )
-    transformers.BertModel(config).save_pretrained(folder / "model")
-    return folder / "model"
+    transformers.BertModel(config).save_pretrained(folder / name)
+    return folder / name
+
+
+def of_models(kind: str, folder: Path) -> dict[str, Any]:
+    """What ``compare``, ``chance`` or ``nearest`` prints of small models that stay where they are."""
+    first, second = (str(small_model(folder, f"{kind}{seed}", seed)) for seed in (0, 1))
+    asked = {
+        "compare": ("compare", first, second, "--statement", "PM-N1", "--jobs", "1", "--work", str(folder / "work")),
+        "chance": ("chance", first, "--draws", "100"),
+        "nearest": ("nearest", first, "PM-N1"),
+    }
+    document: dict[str, Any] = json.loads(run(*asked[kind], "--json"))
+    return document
 
 
 def report(model: Path, file: Path) -> dict[str, Any]:

@@ -172,3 +172,29 @@ def test_no_forged_report_is_confirmed(way: str, count: int, report: dict[str, A
         if documents.confirmed(forged, folder / "report.json", path):
             believed.append((path, way))
     assert not believed
+
+
+# --- documents about models --------------------------------------------------------------------------------------------
+
+OF_MODELS = {"compare": {"version"}, "chance": {"version", "options.level"}, "nearest": {"version"}}
+
+
+@pytest.fixture(scope="module")
+def of_models(folder: Path) -> dict[str, dict[str, Any]]:
+    pytest.importorskip("transformers")
+    return {kind: documents.of_models(kind, folder) for kind in OF_MODELS}
+
+
+@pytest.mark.parametrize("kind", OF_MODELS)
+@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_no_forged_document_about_models_is_confirmed(
+    kind: str, count: int, of_models: dict[str, dict[str, Any]], folder: Path
+) -> None:
+    word, not_covered = documents.honest(of_models[kind], folder / "honest.json")
+    assert (word, set(not_covered)) == ("holds", OF_MODELS[kind])
+    believed = []
+    for way in ("changed_fields", "changed_shapes"):
+        for path, forged in forger.drawn(of_models[kind], way, count, seed=f"{kind}{way}"):
+            if documents.confirmed(forged, folder / "forged.json", path):
+                believed.append((path, way, forger.at(forged, path) if way == "changed_fields" else None))
+    assert not believed

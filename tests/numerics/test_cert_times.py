@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.cli import app
 from eigentoken.numerics.certified.enclosures import MatrixError
 from eigentoken.numerics.certified.time_bounds import certify_at_all_times, certify_formula, certify_samples
+from eigentoken.rechecking.recheck import recheck_document
 
 FORMULA = [["2 + sin(t)", "1/4"], [0.25, 1]]
 SAMPLES = {"times": [0, 1, 2], "matrices": [[[2, 0], [0, 1]], [[3, 0], [0, 1.5]], [[2, 0], [0, 1]]], "lipschitz": "1"}

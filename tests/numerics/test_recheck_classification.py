@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.numerics.certified.certificates import schema
 from eigentoken.numerics.recheck import recheck
 from eigentoken.numerics.recheck.points.point import instance_digest
+from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.systems.catalogue import SYSTEMS

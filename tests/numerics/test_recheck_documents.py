@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from eigentoken.checking.recheck import recheck_document
 from eigentoken.cli import app, main
 from eigentoken.numerics.recheck.documents.shown import Shown, leaves
+from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.instances import Instance
 

@@ -38,7 +38,7 @@ KEYWORDS = frozenset(
         "propertyNames",
         "minProperties",
     }
-    | {"items", "prefixItems", "minItems", "maxItems", "minimum", "minLength", "pattern", "anyOf", "allOf"}
+    | {"items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "minLength", "pattern", "anyOf", "allOf"}
     | {"if", "then", "else"}
 )
 
@@ -108,6 +108,8 @@ def _plain(value: Any, rule: Mapping[str, Any], where: str) -> str | None:
         return f"{place} must be one of {_short(json.dumps(rule['enum']))}, got {_short(json.dumps(value))}"
     if "minimum" in rule and TYPES["number"](value) and not value >= rule["minimum"]:
         return f"{place} must be at least {rule['minimum']}, got {value}"
+    if "maximum" in rule and TYPES["number"](value) and not value <= rule["maximum"]:
+        return f"{place} must be at most {rule['maximum']}, got {value}"
     if isinstance(value, str):
         if len(value) < rule.get("minLength", 0):
             return f"{place} must not be empty"

@@ -10,22 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.checking.formats import write_report
-from eigentoken.checking.recheck import Recheck, Rechecked, recheck_document
+from eigentoken.checking.nearest import NearestReport
 from eigentoken.checking.report import Report
+from eigentoken.comparing.compare import Comparison
 from eigentoken.files.given_arrays import dense_array
+from eigentoken.nulls.against_chance import AgainstChance
 from eigentoken.numerics.basins.regions import Basin
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
+from eigentoken.rechecking.recheck import Recheck, Rechecked, recheck_document
+from eigentoken.schemas import schema
 from eigentoken.theory.classification.classification import Classification
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 
 __all__ = ["recheck"]
+
+#: The schemas of documents whose objects hold no name of one.
+_KINDS = {"Comparison": "compare", "AgainstChance": "chance", "NearestReport": "nearest"}
 
 
 def recheck(
     subject: str
     | os.PathLike[str]
     | Report
+    | Comparison
+    | AgainstChance
+    | NearestReport
     | Verdict
     | Certificate
     | Classification
@@ -37,11 +47,13 @@ def recheck(
     seconds: float = 60.0,
     run_predicates: bool = False,
     done: Callable[[], None] = lambda: None,
+    states: object = None,
 ) -> Recheck:
     """Re-verify an answer: a file that a command wrote, or what a function here gave.
 
     ``source``: the matrix of a verdict or certificate (or a mapping from names to matrices), or the model of a report
-    where it is not where the report says.  ``seconds`` for each certificate.  ``run_predicates`` runs the free predicates
+    where it is not where the report says.  ``states``: those of ``check(..., states=)``, where the report does not hold
+    them.  ``seconds`` for each certificate.  ``run_predicates`` runs the free predicates
     of a refutation again, which runs their file.
 
     >>> import numpy as np
@@ -51,20 +63,29 @@ def recheck(
     """
     if isinstance(subject, Verdict | Certificate):
         return _of_certificate(subject, source, seconds)
-    options: dict[str, Any] = {"source": source, "seconds": seconds, "run_predicates": run_predicates, "done": done}
+    options: dict[str, Any] = {
+        "source": source,
+        "seconds": seconds,
+        "run_predicates": run_predicates,
+        "done": done,
+        "states": states,
+    }
     if isinstance(subject, str | os.PathLike):
         return recheck_document(Path(subject), **options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "document.json"
         if isinstance(subject, Report):
             write_report(subject, {"json": path}, arrays=True)
+        elif isinstance(subject, Comparison | AgainstChance | NearestReport):
+            named = {"schema": schema(_KINDS[type(subject).__name__])["$id"], **subject.as_dict()}
+            path.write_text(json.dumps(named, allow_nan=False), encoding="utf-8")
         elif isinstance(subject, Classification | Basin | RefutationReport | Mapping):
             document = subject if isinstance(subject, Mapping) else subject.as_dict()
             path.write_text(json.dumps(document, default=str, allow_nan=False), encoding="utf-8")
         else:
             raise TypeError(
-                f"subject must be a file, a report, a verdict, a certificate, a classification, a basin or a refutation, got "
-                f"{type(subject).__name__}"
+                "subject must be a file, a report, a comparison, what was held against chance, a distance, a verdict, "
+                f"a certificate, a classification, a basin or a refutation, got {type(subject).__name__}"
             )
         return recheck_document(path, **options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,12 @@ __all__ = [
     "COLUMNS",
     "OwnStates",
     "StatesError",
-    "digest_of_rows",
     "own_states",
     "rows_of_states",
     "says_of_states",
+    "states_entering",
     "tokens_are",
+    "tokens_of_rows",
 ]
 
 #: Entries of the tokens of one layer up to which the certificate of the hemisphere, which repeats them, is kept.
@@ -99,6 +100,19 @@ class OwnStates:
         }
 
 
+def states_entering(loaded: Model, own: OwnStates) -> Iterator[tuple[int, Array]]:
+    """What enters each layer: the states given for it, or what the layers before make of them, while it is finite."""
+    from eigentoken.checking.observe import layers_run
+
+    if own.per_layer:
+        yield from enumerate(own.array)
+        return
+    yield 0, own.array
+    for layer, state in layers_run(loaded, 1, own.tokens, 0, own):
+        if layer.index + 1 < loaded.n_layers:
+            yield layer.index + 1, state.output[0]
+
+
 def _ends(ends: tuple[float, float] | None) -> Any:
     return None if ends is None else list(ends)
 
@@ -132,15 +146,13 @@ def own_states(states: object, model: Model) -> OwnStates:
     return OwnStates(np.ascontiguousarray(array, dtype=kept), source)
 
 
-def digest_of_rows(rows: list[list[str]], dtype: str) -> str:
-    """The sha256 of tokens that a certificate spells as fractions."""
+def tokens_of_rows(rows: list[list[str]], dtype: str) -> Array:
+    """The tokens that a certificate spells as fractions."""
     from fractions import Fraction
 
     import numpy as np
 
-    from eigentoken.theory.language.verdicts import array_digest
-
-    return array_digest(np.array([[float(Fraction(entry)) for entry in row] for row in rows], dtype=np.dtype(dtype)))
+    return np.array([[float(Fraction(entry)) for entry in row] for row in rows], dtype=np.dtype(dtype))
 
 
 def tokens_are(report: Report) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from eigentoken.documents.check_document import LayerBounds, LayerRecord, Observed
     from eigentoken.documents.check_document import Options as OptionsDocument
     from eigentoken.models import Model
-    from eigentoken.models.convention.rotary import Array
 
 __all__ = ["check", "open_model"]
 
@@ -112,8 +111,10 @@ def check(
     options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
     told = None
     if own is not None:
+        from eigentoken.checking.own_states import states_entering
+
         weights = loaded.architecture.weights_of
-        told = own.document(_entering(loaded, own), lambda index: log.records[weights(index)]["principal"])
+        told = own.document(states_entering(loaded, own), lambda index: log.records[weights(index)]["principal"])
     return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays, told)
 
 
@@ -132,19 +133,6 @@ def _own(states: object, loaded: Model, options: _Options) -> OwnStates | None:
     if not options.sequences:
         raise ValueError("states are a sequence that is observed: leave sequences=0 (--sequences 0) out beside states")
     return own_states(states, loaded)
-
-
-def _entering(loaded: Model, own: OwnStates) -> Iterator[tuple[int, Array]]:
-    """What enters each layer: the states given for it, or what the layers before make of them, while it is finite."""
-    from eigentoken.checking.observe import layers_run
-
-    if own.per_layer:
-        yield from enumerate(own.array)
-        return
-    yield 0, own.array
-    for layer, state in layers_run(loaded, 1, own.tokens, 0, own):
-        if layer.index + 1 < loaded.n_layers:
-            yield layer.index + 1, state.output[0]
 
 
 #: Bytes that the parallel processes of a check may take together.

@@ -120,6 +120,10 @@ def certify(
 def recheck(
     document: Annotated[Path, typer.Argument(metavar="REPORT.json", help="What -o, --json or --save wrote.")],
     source: Annotated[str | None, typer.Option(help="The model or matrix, if it is elsewhere now.")] = None,
+    states: Annotated[
+        Path | None,
+        typer.Option(help="The token states (.npy) of a check --states, where the report is too small for them."),
+    ] = None,
     seconds: Annotated[float, typer.Option(help="Time limit for each certificate.", min=0)] = 60.0,
     run_predicates: Annotated[
         bool,
@@ -134,7 +138,7 @@ def recheck(
     Exit code 1 if any does not agree, or if the report states what its certificates do not support.
     Example: eigentoken recheck report.json
     """
-    from eigentoken.checking.recheck import certificates_of_check, recheck_document
+    from eigentoken.rechecking.recheck import certificates_of_check, recheck_document
 
     if count := certificates_of_check(document):
         typer.echo(
@@ -144,7 +148,12 @@ def recheck(
         )
     with progress("re-checking", count or None) as advance:
         found = recheck_document(
-            document, source=source, seconds=seconds, done=lambda: advance(), run_predicates=run_predicates
+            document,
+            source=source,
+            seconds=seconds,
+            done=lambda: advance(),
+            run_predicates=run_predicates,
+            states=states,
         )
     words, verdict = [each.agrees for each in found], found.verdict.text
     if json:

@@ -223,7 +223,7 @@ def compare(
         found = run(models, statements=statement or (), fold=fold, jobs=jobs, work=work, done=lambda: advance())
     written = [found.save(path) for path in (html, output) if path is not None]
     if json:
-        show_json({"schema": "eigentoken/compare/1", **found.as_dict()})
+        show_json({"schema": "eigentoken/compare/2", **found.as_dict()})
         return
     show_comparison(found)
     for path in written:

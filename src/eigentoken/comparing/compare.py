@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ComparedNumber,
         ComparedStatement,
         ComparedWord,
+        CompareOptions,
     )
     from eigentoken.numerics.dynamics.drawing import Drawing
 
@@ -120,7 +121,8 @@ def compare(
         reports.append(check(model, statements=statements, sequences=0, fold=fold, jobs=jobs, work=work))
         _same_shape(reports[0], reports[-1])
         done()
-    return Comparison(_document(reports))
+    asked = [statements] if isinstance(statements, str) else list(statements)
+    return Comparison(_document(reports, {"fold": fold, "statements": asked}))
 
 
 def _same_shape(first: Report, other: Report) -> None:
@@ -134,13 +136,14 @@ def _same_shape(first: Report, other: Report) -> None:
         )
 
 
-def _document(reports: Sequence[Report]) -> CompareBody:
+def _document(reports: Sequence[Report], options: CompareOptions) -> CompareBody:
     from eigentoken.version import __version__
 
     sources = [each.document["model"]["source"] for each in reports]
     known = zip(labels_of(sources), reports, strict=True)
     return {
         "version": __version__,
+        "options": options,
         "models": [
             {
                 "label": label,

@@ -33,7 +33,7 @@ NUMBERS = (
 
 def comparison_json(found: Comparison) -> str:
     """The document with its schema."""
-    document = {"schema": "eigentoken/compare/1", **found.as_dict()}
+    document = {"schema": "eigentoken/compare/2", **found.as_dict()}
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 

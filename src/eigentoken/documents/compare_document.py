@@ -1,4 +1,4 @@
-"""``eigentoken/compare/1``: compare --json, compare -o, check --revisions."""
+"""``eigentoken/compare/2``: compare --json, compare -o, check --revisions."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -12,6 +12,11 @@ class ComparedModel(TypedDict):
     label: str
     source: str
     fingerprint: str
+
+
+class CompareOptions(TypedDict):
+    fold: bool
+    statements: Annotated[list[str], Says("the ids that were asked for; none: all")]
 
 
 class ComparedNumber(TypedDict):
@@ -47,18 +52,19 @@ class ComparedStatement(TypedDict):
 
 
 class CompareHead(TypedDict):
-    schema: Literal["eigentoken/compare/1"]
+    schema: Literal["eigentoken/compare/2"]
 
 
 class CompareBody(TypedDict):
     """The document without the name of its schema."""
 
     version: str
+    options: CompareOptions
     models: Annotated[list[ComparedModel], Limit(min_items=2)]
     layers: list[ComparedLayer]
     statements: Annotated[list[ComparedStatement], Says("statements that hold in some layer of some model")]
 
 
-@document("eigentoken/compare/1", "compare --json, compare -o")
+@document("eigentoken/compare/2", "compare --json, compare -o")
 class CompareDocument(CompareHead, CompareBody):
     pass

@@ -1,12 +1,12 @@
 """A check report made again from the weights, and compared with what is written, leaf by leaf.
 
 This is the arithmetic of the issuer: it finds whatever was changed in a report, while the certificates in it are confirmed by the
-other arithmetic (:mod:`eigentoken.checking.recheck`).  Words, counts and names must be the same.  Another machine rounds
+other arithmetic (:mod:`eigentoken.rechecking.recheck`).  Words, counts and names must be the same.  Another machine rounds
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
 one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
 covered: the observation of random tokens and its options, the version; and the bounds of a layer where the tokens that are run
 here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or where the
-user gave the states, which a report does not hold.
+user gave the states, the report does not hold them (too many) and they were not given again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.numerics.recheck.documents.shown import Shown
 
 if TYPE_CHECKING:
+    from eigentoken.checking.own_states import OwnStates
     from eigentoken.documents.check_document import LayerBounds
 
-__all__ = ["ROUNDING", "compare", "made_again", "other_tokens"]
+__all__ = ["ROUNDING", "compare", "compare_leaves", "made_again", "other_tokens"]
 
 ROUNDING = 1e-6
 #: Parts that are not made again.
@@ -39,8 +40,8 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 Path = tuple[str | int, ...]
 
 
-def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
-    """The report of these weights with the options and the observation of the document."""
+def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = None) -> dict[str, Any]:
+    """The report of these weights with the options and the observation of the document; ``own``: the states it is about."""
     from eigentoken.checking.layers import layer_record
     from eigentoken.checking.report import assemble
 
@@ -51,20 +52,28 @@ def made_again(document: Mapping[str, Any], model: Any) -> dict[str, Any]:
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
         records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
-    bounds = bounds_again(document, model, ids)
+    bounds = bounds_again(document, model, ids, own)
     options, states = document["options"], document["states"]
+    if own is not None:
+        from eigentoken.checking.own_states import states_entering
+
+        principal = {index: record["principal"] for index, record in records.items()}
+        weights = model.architecture.weights_of
+        states = own.document(states_entering(model, own), lambda index: principal[weights(index)])
     report = assemble(model, records, document["observed"], bounds, ids, options, states=states).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 
 
-def bounds_again(document: Mapping[str, Any], model: Any, ids: Sequence[str]) -> list[LayerBounds]:
-    """The bounds of the sequence that the options name; none where none was run, or where the user gave the states."""
+def bounds_again(
+    document: Mapping[str, Any], model: Any, ids: Sequence[str], own: OwnStates | None = None
+) -> list[LayerBounds]:
+    """The bounds of the sequence that the options name, or of the given states; none where none was run or they are not here."""
     from eigentoken.checking.token_bounds import bounds_at_tokens
 
     options = document["options"]
-    drawn = options["sequences"] and document["states"] is None
-    return bounds_at_tokens(model, options["tokens"], options["seed"], ids) if drawn else []
+    known = options["sequences"] and (document["states"] is None or own is not None)
+    return bounds_at_tokens(model, options["tokens"], options["seed"], ids, own) if known else []
 
 
 def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:
@@ -76,13 +85,32 @@ def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[
     return [("bounds", index) for index, pair in enumerate(zip(stated, here, strict=True)) if pair[0] != pair[1]]
 
 
-def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool) -> None:
-    """Every leaf of the report against the one that was made again; ``elsewhere``: the weights were read from another place."""
+def other_states(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:
+    """Where the stated conditions are about other tokens than those that are run here."""
+    stated, here = document["states"]["conditions"], fresh["states"]["conditions"]
+    if len(stated) != len(here):
+        return []  # the comparison says so
+    pairs = enumerate(zip(stated, here, strict=True))
+    return [("states", "conditions", place) for place, (a, b) in pairs if a["sha256"] != b["sha256"]]
+
+
+def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool, states_known: bool = False) -> None:
+    """Every leaf of the report against the one that was made again.
+
+    ``elsewhere``: the weights were read from another place; ``states_known``: it was made again from the given states too.
+    """
     left_out: tuple[Path, ...] = (*UNCOVERED, *other_tokens(shown.document, fresh))
-    if shown.document["states"] is not None:
+    if states_known:
+        left_out = (*left_out, ("states", "source"), *other_states(shown.document, fresh))
+    elif shown.document["states"] is not None:
         left_out = (*left_out, ("states",), ("bounds",))
     if elsewhere:
         left_out = (*left_out, ("model", "source"))
+    compare_leaves(shown, fresh, left_out)
+
+
+def compare_leaves(shown: Shown, fresh: Mapping[str, Any], left_out: tuple[Path, ...]) -> None:
+    """Every leaf of a document against the same document made again, but for some parts."""
     _Comparison(shown, left_out).node((), shown.document, fresh, 0.0)
 
 

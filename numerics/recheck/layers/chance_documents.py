@@ -1,0 +1,286 @@
+"""Re-check of ``eigentoken/chance``: statistics, draws, p-values and their correction found again by other formulas.
+
+These are measurements in floats, and so is the re-check: the statistics are taken from the whole matrix ``M = L^T R`` in place of
+its factors, the draws of a null are made again from the seed (the stream of ``numpy.random.default_rng([seed, r, d])``, normal
+arrays (2, draws, r, d) in batches of 4,000,000 entries a factor), frames by Cholesky factors of Gram matrices in place of QR.
+A number may differ by :data:`NEAR` of itself; a p-value must be one that the draws give to a value so near.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.files.documents import Json
+from eigentoken.numerics.recheck.documents.shown import Shown
+
+__all__ = ["recheck_chance"]
+
+Floats = NDArray[np.float64]
+Heads = Sequence[Mapping[str, Any]]
+NEAR, NEAR_FRAMES = 1e-7, 1e-5
+WIDEST = 128
+GAUSSIAN, BASES = "gaussian factors", "random bases"
+WHAT = "heads led by a real eigenvalue"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One matrix ``L^T R`` that is tested: factors (r, d)."""
+
+    layer: int
+    head: int | None
+    part: str
+    left: Floats
+    right: Floats
+
+    @property
+    def shape(self) -> tuple[int, int, bool]:
+        return int(self.left.shape[0]), int(self.left.shape[1]), self.head is None
+
+
+def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of: Callable[[int], Heads]) -> Shown:
+    """``layers``: those with weights of their own; ``heads_of(layer)``: ``Q, K, V, O`` and ``kv``, whose values a head has."""
+    shown, options = Shown(document), document["options"]
+    shown.cover(("schema",))
+    if options["layer_draws"] != options["draws"] // 10:
+        shown.fails(("options", "layer_draws"), "a layer gets a tenth of the draws of a head")
+    shown.cover(("options", "draws"), ("options", "seed"), ("options", "layer_draws"))
+    nulls: dict[tuple[int, int, bool], _Draws] = {}
+    found: list[tuple[dict[str, Any], _Held]] = []
+    led: list[tuple[bool, tuple[int, int, bool]]] = []
+    for asked in (each for layer in layers for each in _matrices(layer, heads_of(layer))):
+        if asked.shape not in nulls:
+            draws = options["layer_draws"] if asked.head is None else options["draws"]
+            nulls[asked.shape] = _Draws.made(*asked.shape, draws, options["seed"])
+        held = list(_tests(asked, nulls[asked.shape]))
+        found += held
+        if held and asked.head is not None and asked.part == "values" and asked.left.shape[0] <= WIDEST:
+            led.append((bool(_real_leads(_small(asked.left, asked.right)[None])[0]), asked.shape))
+    _compare_tests(shown, found)
+    _corrections(shown, document["tests"])
+    _shares(shown, document["shares"], led, nulls)
+    return shown
+
+
+def _matrices(layer: int, heads: Heads) -> Iterator[_Asked]:
+    """Scores and values of each head, then the layer matrix: heads that share their values act by the sum of their outputs."""
+    outputs: dict[int, Floats] = {}
+    values: dict[int, Floats] = {}
+    for number, head in enumerate(heads):
+        Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
+        yield _Asked(layer, number, "scores", Q, K)
+        yield _Asked(layer, number, "values", O.T, V)
+        outputs[head["kv"]] = outputs.get(head["kv"], np.zeros_like(O.T)) + O.T
+        values[head["kv"]] = V
+    yield _Asked(layer, None, "values", np.concatenate(list(outputs.values())), np.concatenate(list(values.values())))
+
+
+# -- statistics and draws ----------------------------------------------------------------------------------------------------
+
+
+def _small(left: Floats, right: Floats) -> Floats:
+    """The smaller of ``R L^T`` and ``L^T R``, turned: the same nonzero eigenvalues."""
+    wide = left.shape[-2] > left.shape[-1]
+    return right.swapaxes(-1, -2) @ left if wide else left @ right.swapaxes(-1, -2)
+
+
+def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
+    """Of ``M = L^T R`` for a batch of factors (N, r, d), from traces of products of Gram matrices.
+
+    ``|M|_F^2 = tr(L L^T R R^T)``, ``tr M = tr(L R^T)``, ``|M - M^T|_F^2 = 2 (|M|_F^2 - tr M^2)``.
+    """
+    rank = min(left.shape[-2:])
+    cross = left @ right.swapaxes(-1, -2)
+    grams = [each @ each.swapaxes(-1, -2) for each in (left, right)]
+    squares = np.einsum("nij,nij->n", *grams)
+    skew = 2 * (squares - np.einsum("nij,nji->n", cross, cross))
+    with np.errstate(all="ignore"):
+        found = {
+            "trace": np.trace(cross, axis1=-2, axis2=-1) / np.sqrt(rank * squares),
+            "asymmetry": np.sqrt(np.maximum(skew, 0.0) / (4 * squares)),
+            "stable rank": squares / (rank * _largest_square(*grams)),
+        }
+        if rank <= WIDEST:
+            values = np.linalg.eigvals(_small(left, right))
+            found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
+    return found
+
+
+def _largest_square(first: Floats, second: Floats) -> Floats:
+    """``|M|^2``, the largest eigenvalue of ``A^(1/2) B A^(1/2)`` for the Gram matrices A, B of the factors."""
+    values, vectors = np.linalg.eigh(first)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    return np.asarray(np.linalg.eigvalsh(root.swapaxes(-1, -2) @ second @ root)[..., -1])
+
+
+def _real_leads(cores: Floats) -> NDArray[np.bool_]:
+    values = np.asarray(np.linalg.eigvals(cores), dtype=np.complex128)
+    first = values[np.arange(len(values)), np.argmax(values.real, axis=-1)]
+    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """What random weights of one shape give."""
+
+    gaussian: dict[str, Floats]
+    real: NDArray[np.bool_]
+    frames: Floats
+
+    @classmethod
+    def made(cls, width: int, d: int, whole: bool, draws: int, seed: int) -> _Draws:
+        source = np.random.default_rng([seed, width, d])
+        batch = max(1, min(draws, 4_000_000 // (width * d)))
+        found: dict[str, list[Floats]] = {}
+        real, frames = [], []
+        for start in range(0, draws, batch):
+            left, right = source.standard_normal((2, min(batch, draws - start), width, d))
+            for name, values in _statistics(left, right).items():
+                found.setdefault(name, []).append(values)
+            if width <= WIDEST and not whole:
+                real.append(_real_leads(_small(left, right)))
+            if not whole:
+                frames.append(_between(left[:, :d], right[:, :d]))
+        return cls(
+            {name: np.concatenate(each) for name, each in found.items()},
+            np.concatenate(real) if real else np.zeros(0, dtype=bool),
+            np.concatenate(frames) if frames else np.zeros((0, width, width)),
+        )
+
+    def with_bases(self, s: Floats) -> dict[str, Floats]:
+        """Trace and asymmetry of ``A diag(s) B^T``: sums over the entries of ``B^T A``."""
+        total = float(s @ s)
+        trace = np.einsum("nii,i->n", self.frames, s) / math.sqrt(len(s) * total)
+        square = np.einsum("nij,nji,i,j->n", self.frames, self.frames, s, s, optimize=True)
+        return {"trace": trace, "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / total) / 2))}
+
+
+def _between(left: Floats, right: Floats) -> Floats:
+    """``B^T A`` of the frames that Gram and Schmidt make of the rows: ``A = L^T C^-T`` with ``C C^T = L L^T``."""
+    lower = [np.linalg.cholesky(each @ each.swapaxes(-1, -2)) for each in (left, right)]
+    half = np.linalg.solve(lower[1], right @ left.swapaxes(-1, -2))
+    return np.asarray(np.linalg.solve(lower[0], half.swapaxes(-1, -2)).swapaxes(-1, -2))
+
+
+# -- tests -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Held:
+    """One value against its draws, known to ``near`` of 1."""
+
+    value: float
+    draws: Floats
+    near: float
+
+    def p_values(self) -> tuple[float, float]:
+        """The smallest and the largest two-sided p-value of a value so near."""
+        return self._p_value(-self.near), self._p_value(self.near)
+
+    def _p_value(self, slip: float) -> float:
+        below, above = self.draws <= self.value + slip, self.draws >= self.value - slip
+        return min(1.0, 2 * (1 + int(min(below.sum(), above.sum()))) / (len(self.draws) + 1))
+
+
+def _tests(asked: _Asked, null: _Draws) -> Iterator[tuple[dict[str, Any], _Held]]:
+    if not (asked.left.any() and asked.right.any()):
+        return
+    values = {name: float(each[0]) for name, each in _statistics(asked.left[None], asked.right[None]).items()}
+    if not np.isfinite(values["trace"]):
+        return
+    where = {"layer": asked.layer, "head": asked.head, "part": asked.part}
+    for name, value in values.items():
+        yield {**where, "statistic": name, "null": GAUSSIAN}, _Held(value, null.gaussian[name], NEAR)
+    if len(null.frames):
+        whole = np.linalg.svd(asked.left.T @ asked.right, compute_uv=False)
+        singular = np.asarray(whole[: null.frames.shape[-1]], dtype=np.float64)
+        for name, draws in null.with_bases(singular).items():
+            yield {**where, "statistic": name, "null": BASES}, _Held(values[name], draws, NEAR_FRAMES)
+
+
+def _compare_tests(shown: Shown, found: Sequence[tuple[dict[str, Any], _Held]]) -> None:
+    stated = shown.document["tests"]
+    if len(stated) != len(found):
+        shown.fails(("tests",), f"{len(stated)} tests are stated, the weights give {len(found)}")
+        return
+    for place, (each, (where, held)) in enumerate(zip(stated, found, strict=True)):
+        path = ("tests", place)
+        for name, value in where.items():
+            shown.same((*path, name), value)
+        mean, deviation = float(held.draws.mean()), float(held.draws.std())
+        z = (held.value - mean) / deviation if deviation > 0 else 0.0
+        for name, value, size in (
+            ("value", held.value, 1.0),
+            ("mean", mean, 1.0),
+            ("deviation", deviation, 1.0),
+            ("z", z, max(1.0, abs(z), 1.0 / deviation if deviation > 0 else 1.0)),
+        ):
+            shown.cover((*path, name))
+            if not abs(each[name] - value) <= 10 * held.near * size:
+                shown.fails((*path, name), f"{each[name]!r} is stated, {value!r} is found")
+        least, most = held.p_values()
+        shown.cover((*path, "p"))
+        if not least * (1 - NEAR) <= each["p"] <= most * (1 + NEAR):
+            shown.fails((*path, "p"), f"{each['p']!r} is stated, the draws give {most!r}")
+
+
+def _corrections(shown: Shown, tests: Sequence[Mapping[str, Any]]) -> None:
+    """Benjamini and Hochberg over the stated p-values: ``q_i = min over p_j >= p_i of p_j m / #{p <= p_j}``."""
+    families: dict[tuple[str, bool], list[int]] = {}
+    for place, each in enumerate(tests):
+        families.setdefault((each["null"], each["head"] is None), []).append(place)
+    for places in families.values():
+        p = np.array([tests[place]["p"] for place in places], dtype=np.float64)
+        values, counts = np.unique(p, return_counts=True)
+        scaled = np.minimum(1.0, values * len(p) / np.cumsum(counts))
+        q = dict(zip(values.tolist(), np.minimum.accumulate(scaled[::-1])[::-1].tolist(), strict=True))
+        for place in places:
+            shown.cover(("tests", place, "q"))
+            wanted = q[tests[place]["p"]]
+            if not math.isclose(tests[place]["q"], wanted, rel_tol=NEAR):
+                shown.fails(("tests", place, "q"), f"{tests[place]['q']!r} is stated, the p-values give {wanted!r}")
+
+
+def _shares(
+    shown: Shown,
+    stated: Sequence[Mapping[str, Any]],
+    led: Sequence[tuple[bool, tuple[int, int, bool]]],
+    nulls: Mapping[tuple[int, int, bool], _Draws],
+) -> None:
+    """Heads of the shape of the first one that are led by a real eigenvalue, against the share of the draws."""
+    if len(stated) != (1 if led else 0):
+        shown.fails(("shares",), f"{len(stated)} shares are stated, the weights give {1 if led else 0}")
+        return
+    if not led:
+        shown.cover(("shares",))
+        return
+    shape = led[0][1]
+    alike = [leads for leads, of in led if of == shape]
+    draws, count = nulls[shape].real, int(nulls[shape].real.sum())
+    wanted = {"what": WHAT, "met": sum(alike), "of": len(alike)}
+    for name, value in wanted.items():
+        shown.same(("shares", 0, name), value)
+    shown.cover(("shares", 0, "chance"), ("shares", 0, "p"))
+    if not math.isclose(stated[0]["chance"], count / len(draws), rel_tol=NEAR):
+        shown.fails(
+            ("shares", 0, "chance"), f"{stated[0]['chance']!r} is stated, the draws give {count / len(draws)!r}"
+        )
+    p = _binomial(sum(alike), len(alike), (1 + count) / (len(draws) + 2))
+    if not math.isclose(stated[0]["p"], p, rel_tol=1e-6):
+        shown.fails(("shares", 0, "p"), f"{stated[0]['p']!r} is stated, the shares give {p!r}")
+
+
+def _binomial(met: int, of: int, chance: float) -> float:
+    """Two-sided and exact: the probability of all counts that are no likelier than this one."""
+
+    def log(k: int) -> float:
+        ways = math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
+        return ways + k * math.log(chance) + (of - k) * math.log1p(-chance)
+
+    return min(1.0, math.fsum(math.exp(log(k)) for k in range(of + 1) if log(k) <= log(met) + 1e-7))

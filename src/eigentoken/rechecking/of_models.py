@@ -1,0 +1,162 @@
+"""Re-check of documents about whole models: ``compare``, ``nearest``, ``chance``.
+
+Each number is found again from the weights by the second arithmetic.  What it has no table for (regimes, which statements apply,
+sentences) is made again by the issuer's code, and a line says so; the rest is listed as not covered.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eigentoken.rechecking.lines import AGAIN, Recheck, Rechecked, lines_of, same_weights
+
+if TYPE_CHECKING:
+    from eigentoken.models.convention.head_and_layer import Layer
+    from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.recheck.documents.shown import Shown
+
+__all__ = ["recheck_chance", "recheck_compare", "recheck_nearest"]
+
+STORED = ("Q", "K", "V", "O", "scale")
+
+
+def _heads(layer: Layer) -> list[dict[str, Any]]:
+    """The heads of a layer as the second arithmetic reads them."""
+    return [{"kv": head.kv_index, **{name: getattr(head, name) for name in STORED}} for head in layer.heads]
+
+
+def _own_layers(model: Model) -> list[int]:
+    """The layers that have weights of their own."""
+    return sorted({model.architecture.weights_of(index) for index in range(model.n_layers)})
+
+
+def _again(shown: Shown, fresh: Mapping[str, Any], left_out: tuple[tuple[str | int, ...], ...]) -> Iterator[Rechecked]:
+    """Every leaf against what the issuer's code makes of the weights now."""
+    from eigentoken.rechecking.consistency import compare_leaves
+
+    before = len(shown.found)
+    compare_leaves(shown, json.loads(json.dumps(fresh)), (("version",), ("schema",), *left_out))
+    differs = shown.found[before:]
+    for each in differs:
+        yield Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN)
+    if not differs:
+        yield Rechecked("document", "as displayed", "holds", "holds", "made again from the weights", AGAIN)
+
+
+def _both(again: Shown, second: Shown) -> list[str]:
+    """What neither of the two covers."""
+    again.cover(*(path for path in second.covered if path not in again.covered))
+    return again.not_covered()
+
+
+def recheck_compare(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
+    """Every interval, leader and direction of a comparison, from the weights of its models."""
+    from eigentoken.comparing.compare import compare
+    from eigentoken.models import load
+    from eigentoken.numerics.recheck.documents.shown import Shown
+    from eigentoken.numerics.recheck.layers.compare_documents import recheck_comparison
+
+    if source is not None:
+        raise ValueError("source replaces one model and a comparison names several: put them where the document says")
+    sources = [each["source"] for each in document["models"]]
+    models = [load(each) for each in sources]
+    lines = [
+        same_weights(f"models[{place}]", stated["fingerprint"], model.fingerprint())
+        for place, (stated, model) in enumerate(zip(document["models"], models, strict=True))
+    ]
+    stated = [each["layer"] for each in document["layers"]]
+    for model in models:
+        if stated != _own_layers(model):
+            why = f"layers {stated} are stated, {model.source} has {_own_layers(model)}"
+            return Recheck([*lines, Rechecked("layers", "as displayed", "holds", "fails", why)], [])
+    fold = document["options"]["fold"]
+
+    def heads_of(model: int, layer: int) -> list[dict[str, Any]]:
+        found = models[model].layer(layer)
+        return _heads(found.fold_gains() if fold else found)
+
+    second = recheck_comparison(document, heads_of, seconds, done)
+    lines += lines_of(second, {})
+    with tempfile.TemporaryDirectory() as work:  # nothing of a cache
+        fresh = compare(sources, statements=document["options"]["statements"], fold=fold, work=work)
+    again = Shown(document)
+    lines += _again(again, {"schema": document["schema"], **fresh.as_dict()}, ())
+    again.cover(("schema",))
+    return Recheck(lines, _both(again, second))
+
+
+def recheck_nearest(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
+    """Distances, norms and words of ``nearest``; what was written is read again if it is where the document says."""
+    from eigentoken.checking.nearest import nearest
+    from eigentoken.checking.run import open_model
+    from eigentoken.models import load
+    from eigentoken.numerics.recheck.documents.shown import Shown
+    from eigentoken.numerics.recheck.layers.nearest_documents import recheck_nearest as by_second
+
+    model = open_model(source or document["model"])
+    lines = [same_weights("weights", document["fingerprint"], model.fingerprint())]
+    stated = [each["layer"] for each in document["layers"]]
+    if stated != _own_layers(model):
+        why = f"layers {stated} are stated, {model.source} has {_own_layers(model)}"
+        return Recheck([*lines, Rechecked("layers", "as displayed", "holds", "fails", why)], [])
+    told = document["written"]
+    written = load(told["folder"]) if told is not None and Path(told["folder"]).is_dir() else None
+    shape = written is None or (written.n_layers, written.d, written.n_heads) == (
+        model.n_layers,
+        model.d,
+        model.n_heads,
+    )
+    if not shape:
+        lines.append(Rechecked("written", "as displayed", "holds", "fails", "another shape than the model"))
+        written = None
+    there = None if written is None else lambda index: _heads(written.layer(index))
+    second = by_second(document, lambda index: _heads(model.layer(index)), there, seconds)
+    if written is not None:
+        second.cover(("written", "folder"))
+        second.same(("written", "layers_changed"), _changed(model, written))
+    lines += lines_of(second, {})
+    done()
+    again = Shown(document)
+    left_out: tuple[tuple[str | int, ...], ...] = (("written",), *((("model",),) if source is not None else ()))
+    fresh = nearest(model if source is not None else document["model"], document["statement"]["id"])
+    lines += _again(again, {"schema": document["schema"], **fresh.as_dict(), "written": told}, left_out)
+    again.cover(("schema",), *((("written",),) if told is None else ()))
+    return Recheck(lines, _both(again, second))
+
+
+def _changed(model: Model, written: Model) -> list[int]:
+    """The layers whose output matrices are others now."""
+    from numpy import array_equal
+
+    return [
+        index
+        for index in range(model.n_layers)
+        if not array_equal(model.layer(index).output_matrix(), written.layer(index).output_matrix())
+    ]
+
+
+def recheck_chance(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
+    """Statistics, draws, p-values and their correction, in floats by other formulas: measured, as the document is."""
+    from eigentoken.checking.run import open_model
+    from eigentoken.numerics.layers.chance import STATISTICS
+    from eigentoken.numerics.recheck.layers.chance_documents import recheck_chance as by_second
+
+    model = open_model(source or document["model"]["source"])
+    lines = [same_weights("weights", document["model"]["fingerprint"], model.fingerprint())]
+    shown = by_second(document, _own_layers(model), lambda index: _heads(model.layer(index)))
+    lines += lines_of(shown, {})
+    done()
+    before = len(shown.found)
+    shown.same(("statistics",), STATISTICS)
+    if source is None:
+        shown.same(("model", "source"), model.source)
+        shown.same(("model", "description"), model.describe())
+    shown.cover(("model", "fingerprint"))
+    lines += [
+        Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN) for each in shown.found[before:]
+    ]
+    return Recheck(lines, shown.not_covered())
