@@ -169,3 +169,26 @@ def test_no_question_gets_the_late_answer_to_another() -> None:
         os.kill(int(copies.read_text().split()[0]), signal.SIGKILL)
         assert cvc5_process.guarded_inequality([x > low], x**2 > x).is_holds
         assert cvc5_process.guarded_inequality([x > -low], x**2 > x).is_fails
+
+
+@pytest.mark.parametrize("hint", [0, 1, 5, 7, 99, -3])
+def test_a_hint_changes_the_order_of_the_attempts_and_no_answer(hint: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    attempted = cvc5_process._attempted
+    monkeypatch.setattr(cvc5_process, "_attempted", lambda each: (asked.append(each[2]), attempted(each))[1])
+    for conclusion, answer in ((x**2 + y**2 >= 2 * x * y, "holds"), (x**2 + y**2 > 2 * x * y, "fails")):
+        asked.clear()
+        named = {cvc5_process.name_of((x > hint,), conclusion): hint}
+        monkeypatch.setattr(cvc5_process, "best_attempts", lambda named=named: named)
+        assert cvc5_process.guarded_inequality([x > hint], conclusion).answer.value == answer
+        assert len(asked) == len(set(asked))
+        if 0 < hint < 9:
+            assert asked[0] == hint
+
+
+def test_hints_that_cannot_be_read_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cvc5_process.best_attempts()  # of the book
+    for text in ("", "[1, 2]", '{"a": "b"}', "\0"):
+        (tmp_path / "hints.json").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(cvc5_process, "BEST", tmp_path / "hints.json")
+        assert cvc5_process.best_attempts.__wrapped__() == {}

@@ -10,7 +10,9 @@ kept, too.
 from __future__ import annotations
 
 import atexit
+import hashlib
 import itertools
+import json
 import math
 import os
 import pickle
@@ -22,18 +24,23 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import KeptAnswers, Verdict, undecided
 
-__all__ = ["guarded_inequality"]
+__all__ = ["best_attempts", "guarded_inequality", "name_of"]
 
+#: Hypotheses, conclusion, the number of the attempt, seconds.
+Question = tuple[tuple[sp.Basic, ...], sp.Basic, int, float]
 #: Processor time of one attempt, and how much longer than that an answer may take on a busy machine.
 SECONDS, PATIENCE = 4.0, 15.0
 #: What is not read by one attempt is not read by another.
 OUTSIDE = "outside real arithmetic"
+BEST = Path(__file__).with_name("best_attempts.json")
 _LOCK = threading.Lock()
 _NUMBERS = itertools.count()
 _HELPER: list[subprocess.Popen[bytes]] = []
@@ -56,12 +63,14 @@ def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
 
 
 def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: float) -> Verdict:
-    """The answer of the first attempt that gives one."""
+    """The answer of the first attempt that gives one, beginning with the one that gave it before."""
     from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, hypotheses_near
 
     found = undecided(f"cvc5: no answer within {seconds:g} s")
     near = bool(hypotheses_near([sp.sympify(each) for each in hypotheses], sp.sympify(conclusion)))
-    for number in (place for place, attempt in enumerate(ATTEMPTS) if near or not attempt.near):
+    numbers = [place for place, attempt in enumerate(ATTEMPTS) if near or not attempt.near]
+    best = best_attempts().get(name_of(hypotheses, conclusion), 0)
+    for number in sorted(numbers, key=lambda place: place != best):
         answer = _attempted((hypotheses, conclusion, number, seconds * ATTEMPTS[number].share))
         if answer is not None:
             found = answer
@@ -70,7 +79,24 @@ def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: floa
     return found
 
 
-def _attempted(question: tuple[tuple[sp.Basic, ...], sp.Basic, int, float]) -> Verdict | None:
+def name_of(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic) -> str:
+    """A short name of a question, by which it is found again."""
+    return hashlib.sha256(str((hypotheses, conclusion)).encode()).hexdigest()[:16]
+
+
+@cache
+def best_attempts() -> dict[str, int]:
+    """The attempt that answered a question of the book when ``tools/second_opinions.py`` asked: it is tried first.
+
+    Nothing else depends on it: where it gives no answer the others are asked in their order.
+    """
+    try:
+        return {str(name): int(number) for name, number in json.loads(BEST.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):  # no hints
+        return {}
+
+
+def _attempted(question: Question) -> Verdict | None:
     """The answer of the helper process; ``None`` where it ended, or was ended, before it answered."""
     with _LOCK:
         helper, asked = _helper(), next(_NUMBERS)
