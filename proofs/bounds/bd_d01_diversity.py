@@ -15,6 +15,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import HULL, SPREAD, hull, spread
+from eigentoken.proofs.bounds.layer_claims import DIRECTION, DIVERSITY
 from eigentoken.proofs.bounds.heads import centred, diameter, norm, stochastic, variation
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -182,6 +183,8 @@ BD_D2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="Diversity across one attention layer with a skip, at given weights",
+        systems=("residual-map",),
+        claims=tuple(map(Formula, DIVERSITY)),
         text=r"$Y = \lambda X + \sum_h A_hX_*U_h^{\top}$ up to equal rows, $X_*$ what attention reads: "
         r"$\bigl|\lVert\Pi Y\rVert_F - |\lambda|"
         r"\lVert\Pi X\rVert_F\bigr| \le \kappa$ with any of (a) $\kappa = \lVert O\rVert\,\lVert[\Pi "
@@ -226,6 +229,8 @@ BD_H2 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="One direction across one layer, whatever the attention weights",
+        systems=("residual-map",),
+        claims=(Formula(DIRECTION),),
         text=r"For any $u$ and any row-stochastic $A_h$: $u^{\top}y_i$ lies between $u^{\top}x_i + "
         r"\alpha\sum_h\min_j u^{\top}U_hx_{*j}$ and "
         r"$u^{\top}x_i + \alpha\sum_h\max_j u^{\top}U_hx_{*j}$: a sign that survives here survives any attention pattern.",

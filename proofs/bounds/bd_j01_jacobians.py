@@ -18,6 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
+from eigentoken.proofs.bounds.layer_claims import BALL, BLOCKS
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -218,6 +219,8 @@ BD_J2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="A local bound on the norm of a head's Jacobian: the row operator",
+        systems=("token-flow",),
+        claims=(Formula(BLOCKS),),
         text=r"One head, any mask, any biases, no rotary positions, at given tokens, with "
         r"$t_i^2 = \lVert U(I + |q_i|^2 C_i)U^{\top}\rVert$: $\lVert Df(X)\rVert \le "
         r"\bigl(\max_l \sum_i a_{il}t_i^2\bigr)^{1/2} + \max_i \lVert U C_i P^{\top}\rVert =: B_2$, and $B_2 \le B_1 = "
@@ -250,6 +253,8 @@ BD_L1 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, "for the Lipschitz bound of Castin-Ablin-Peyre on a ball, whose printed form was not read"),
         title="A Lipschitz bound of a head on a ball, from its weights alone",
+        systems=("token-flow",),
+        claims=tuple(map(Formula, BALL)),
         text=r"$|x_i| \le R$ for all tokens, any mask, $p = \lVert P\rVert R^2$, no biases: the Lipschitz constant "
         r"of a head is "
         r"at most $\lVert U\rVert\bigl(\sqrt{n(1 + \frac{16}{27}p^2)} + p\bigr)$; without a mask also at most $\lVert U\rVert"

@@ -13,6 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, norm_derivative, normalised
+from eigentoken.proofs.bounds.layer_claims import RADIUS_OF_A_NORM
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -150,6 +151,8 @@ BD_N1 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="The radius of what a norm puts out",
+        systems=("pre-norm-flow",),
+        claims=(Formula(RADIUS_OF_A_NORM),),
         text=r"RMSNorm $x \mapsto g \odot x/\sqrt{|x|^2/d + \epsilon} + b$ puts out vectors of length at most "
         r"$\sqrt d\,\max_k|g_k| + |b|$, LayerNorm at most $\sqrt d\,\lVert\mathrm{diag}(g)\Pi_d\rVert + |b|$ with $\Pi_d = I - "
         r"\frac1d\mathbf 1\mathbf 1^{\top}$; both are suprema when $b = 0$.",

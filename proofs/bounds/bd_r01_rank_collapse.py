@@ -18,6 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import COLLAPSE, collapse
 from eigentoken.proofs.bounds.heads import diameter, norm, random_head, softmax, variation
+from eigentoken.proofs.bounds.layer_claims import DEPTH, SINK, SKIP
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -26,6 +27,8 @@ from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,
     Printed,
+    Remark,
+    RemarkKind,
     Source,
     SourceKind,
     Statement,
@@ -222,6 +225,7 @@ BD_R2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="The basin of rank collapse",
+        claims=tuple(map(Formula, DEPTH)),
         text=r"$D_{k+1} \le \lVert U\rVert D_k\tanh(\frac14\lVert P\rVert D_k^2)$. If $\lVert U\rVert \le 1$, $D_k "
         r"\to 0$ from every start; if "
         r"$\lVert U\rVert > 1$, $D_k \to 0$ whenever $D_0 < D^* = \sqrt{4\,\mathrm{artanh}(1/\lVert U\rVert)/\lVert "
@@ -253,6 +257,8 @@ BD_R4 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="With a skip, attention hardly changes diameters near consensus",
+        systems=("residual-map",),
+        claims=tuple(map(Formula, SKIP)),
         text=r"No mask, no rotary positions, any biases, $Y = X + \sum_hA_hXU_h^{\top}$: $|D(Y) - D(X)| \le "
         r"D(X)\sum_h\lVert U_h\rVert"
         r"\tanh(\frac14\lVert P_h\rVert D(X)^2)$.",
@@ -268,6 +274,8 @@ BD_M1 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="Under a causal mask, an attention sink contracts the values",
+        systems=("token-flow",),
+        claims=tuple(map(Formula, SINK)),
         text=r"Causal mask, one head: with $\epsilon = \min_ja_{j1}$ any two rows have total variation at most $1 - "
         r"\epsilon$, so "
         r"$D(f) \le \lVert U\rVert(1 - \epsilon)D(X)$; and $\epsilon \ge 1/(1 + (n - 1)e^w)$, $w$ the largest "
@@ -275,6 +283,13 @@ BD_M1 = register(
         r"scores of a row.",
         depends=("BD-S3",),
         property_tests=(OnInstances(sink),),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"In the claims $a_{ij}$ and $\bar x_i = \sum_{j \le i} a_{ij}x_j$ are those under the causal mask, and $f$ is a "
+                r"token that all tokens see.",
+            ),
+        ),
     )
 )
 

@@ -1,0 +1,212 @@
+"""What bounds say of one head and of one layer with a skip, in full: claims that random instances look at.
+
+The head is ``f_i = B m_i``, ``m_i = sum_j a_ij x_j``, the velocity of the token flow; the layer is ``x_i^+ = x_i + alpha f_i``, the
+residual map.  A norm of a linear map is said by forms: ``|A| <= c`` where ``z^T A w <= c |z| |w|`` for all z and w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from eigentoken.proofs.bounds.head_map import TRANSPOSED, head, mean, row
+from eigentoken.proofs.bounds.lemmas import CENTRE, RADIUS, Z, close
+from eigentoken.proofs.bounds.rows import KEYS, QUERY, I, J, K, Row, for_all
+from eigentoken.theory.calculus import TOKENS, Expression, Index, MaskEntry, dot, exponential, factor, vector
+from eigentoken.theory.calculus import matrix as product
+from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.tensors import Rate, Slope, Tensor, VectorLetter
+from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
+
+__all__ = ["BALL", "BLOCKS", "DEPTH", "DIRECTION", "DIVERSITY", "RADIUS_OF_A_NORM", "SINK", "SKIP", "WIDE_ROW"]
+
+VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
+OTHER, _AVERAGED = Index("token", "k"), Index("token", "t")
+_W, _z = VectorLetter("w"), vector(Z.name)
+_LOW, _HIGH = sp.symbols("c_1 c_2", real=True)
+_D, _R = sp.Symbol("D", nonnegative=True), sp.Symbol("R", nonnegative=True)
+
+
+def _token(at: Index) -> Expression:
+    return vector("x", at)
+
+
+def _square(given: Expression) -> Expression:
+    return dot(given, given)
+
+
+# -- diversity, diameters and one direction across a layer -----------------------------------------------------------------
+
+
+def _diversity(family: Callable[[Index], Expression]) -> Expression:
+    """``sum_i |y_i - mean y|^2``."""
+    return _square(family(I) - family(_AVERAGED).summed(_AVERAGED) / TOKENS).summed(I)
+
+
+def _after(before: Expression) -> sp.Expr:
+    """The value of a quantity after the step."""
+    return Tensor(before) + Rate(before)
+
+
+def _between(after: sp.Expr, before: sp.Expr, change: sp.Expr) -> tuple[Proposition, Proposition]:
+    return (
+        proposition(sp.Le(sp.sqrt(after), sp.sqrt(before) + change, evaluate=False)),
+        proposition(sp.Ge(sp.sqrt(after), sp.sqrt(before) - change, evaluate=False)),
+    )
+
+
+_SPREAD = _diversity(_token)
+#: BD-D2 (a) for one head: the diversity changes by at most ``alpha |B| |Pi A X|_F``.
+DIVERSITY = _between(_after(_SPREAD), Tensor(_SPREAD), alpha * VALUES * sp.sqrt(Tensor(_diversity(mean))))
+
+_APART = _square(_token(I) - _token(OTHER))
+_IN_DIAMETER = for_all(sp.Le(Tensor(_square(_token(J) - _token(K))), _D**2, evaluate=False), J, K)
+_MOST = alpha * VALUES * _D * sp.tanh(SCORES * _D**2 / 4)
+#: BD-R4 for one head: a distance changes by at most ``alpha |B| D tanh(|W| D^2/4)`` where all distances are at most D.
+SKIP = tuple(
+    ForAll(_D, _IN_DIAMETER, for_all(each, I, OTHER))
+    for each in _between(_after(_APART), Tensor(_APART), _MOST)
+)
+
+_PUSH, _OWN = dot(_z, _token(J), product("B")), dot(_z, _token(I))
+_PUSHES = (
+    for_all(sp.Ge(Tensor(_PUSH), _LOW, evaluate=False), J),
+    for_all(sp.Le(Tensor(_PUSH), _HIGH, evaluate=False), J),
+)
+_MOVES = Conjunction(
+    (
+        proposition(sp.Ge(Rate(_OWN), alpha * _LOW, evaluate=False)),
+        proposition(sp.Le(Rate(_OWN), alpha * _HIGH, evaluate=False)),
+    )
+)
+#: BD-H2 for one head: where ``c_1 <= z^T B x_j <= c_2`` for every j, ``z^T x_i`` changes by a number from alpha c_1 to alpha c_2.
+DIRECTION = for_all(ForAll(_LOW, _PUSHES[0], ForAll(_HIGH, _PUSHES[1], for_all(_MOVES, I))), Z)
+
+# -- Jacobians --------------------------------------------------------------------------------------------------------------
+
+
+def _row_of_blocks() -> Expression:
+    """``sum_l a_il z^T B (w_l + (x_l - m_i) q_i^T w_l)``, the derivative of ``z^T f_i`` without its diagonal term."""
+    w, apart = vector("w", K), _token(K) - mean(I)
+    along = dot(_z, w, product("B")) + dot(_z, apart, product("B")) * dot(_token(I), w, product("W"))
+    return (row(I).weight(K) * along).summed(K)
+
+
+def _form() -> Expression:
+    """``z^T B (I + |q_i|^2 C_i) B^T z``."""
+    apart, back = dot(_z, _token(K) - mean(I), product("B")), _z.applied(product("B^T"))
+    return _square(back) + _square(_token(I).applied(TRANSPOSED)) * (row(I).weight(K) * apart * apart).summed(K)
+
+
+#: BD-J2, the row operator: ``(T_i w)^2 <= z^T B (I + |q_i|^2 C_i) B^T z sum_l a_il |w_l|^2``.
+BLOCKS = for_all(
+    sp.Le(
+        Tensor(_row_of_blocks()) ** 2,
+        Tensor(_form()) * Tensor((row(I).weight(K) * _square(vector("w", K))).summed(K)),
+        evaluate=False,
+    ),
+    I,
+    Z,
+    _W,
+)
+
+_IN_BALL = for_all(sp.Le(Tensor(_square(_token(J))), _R**2, evaluate=False), J)
+_p = SCORES * _R**2
+_ALL = Slope(dot(vector(Z.name, I), head(I)).summed(I), "w")
+_SIZES = Tensor(_square(vector(Z.name, I)).summed(I)) * Tensor(_square(vector("w", I)).summed(I))
+
+
+def _lipschitz(bound: sp.Expr) -> Proposition:
+    small = sp.Le(_ALL**2, VALUES**2 * bound**2 * _SIZES, evaluate=False)
+    return ForAll(_R, _IN_BALL, for_all(small, Z, _W))
+
+
+_COLUMN = n * sp.exp(2 * _p) / (sp.exp(2 * _p) + n - 1)
+#: BD-L1: both bounds on the derivative in a ball, as a form of any direction and any functional.
+BALL = (
+    _lipschitz(sp.sqrt(n * (1 + sp.Rational(16, 27) * _p**2)) + _p),
+    _lipschitz(sp.sqrt(_COLUMN * (1 + _p**2)) + _p),
+)
+
+# -- masks, rows, norms, depth ---------------------------------------------------------------------------------------------
+
+
+def _seen(at: Index, key: Index) -> Expression:
+    return factor(MaskEntry("causal", at, key))
+
+
+_SCORE = product("W")
+_FIRST, _S = Index("token", "f"), Index("token", "s")
+
+
+def _causal_weight(at: Index, key: Index) -> Expression:
+    """``a_ij`` under the causal mask."""
+    whole = row_sum(dot(_token(at), _token(_S), _SCORE), _S, (MaskEntry("causal", at, _S),))
+    return _seen(at, key) * exponential(dot(_token(at), _token(key), _SCORE)) * factor(whole) ** -1
+
+
+def _causal_push(at: Index) -> Expression:
+    return (_causal_weight(at, K) * dot(_z, _token(K), product("B"))).summed(K)
+
+
+_EPS = sp.Symbol("epsilon", nonnegative=True)
+_ALL_SEE = for_all(sp.Eq(Tensor(_seen(J, _FIRST)), 1, evaluate=False), J)
+_AT_LEAST = for_all(sp.Ge(Tensor(_causal_weight(J, _FIRST)), _EPS, evaluate=False), J)
+_NEAR = close(lambda at: dot(_z, _token(at), product("B")), CENTRE, RADIUS)
+_SHARED = sp.Le(Tensor(_causal_push(I)) - Tensor(_causal_push(OTHER)), 2 * RADIUS * (1 - _EPS), evaluate=False)
+_WIDTH = sp.Symbol("w", nonnegative=True)
+_GAP = Tensor(dot(_token(J), _token(K), _SCORE)) - Tensor(dot(_token(J), _token(OTHER), _SCORE))
+_NARROW = for_all(sp.Le(_GAP, _WIDTH, evaluate=False), J, K, OTHER)
+_TO_THE_FIRST = sp.Ge(Tensor(_causal_weight(J, _FIRST)), 1 / (1 + (n - 1) * sp.exp(_WIDTH)), evaluate=False)
+#: BD-M1: a token f that all see with weight at least epsilon: ``z^T (f_i - f_k) <= 2 r (1 - epsilon)``; the least epsilon.
+SINK = (
+    ForAll(
+        _FIRST,
+        _ALL_SEE,
+        for_all(ForAll(RADIUS, _NEAR, ForAll(_EPS, _AT_LEAST, for_all(_SHARED, I, OTHER))), Z, CENTRE),
+    ),
+    ForAll(_WIDTH, _NARROW, ForAll(_FIRST, _ALL_SEE, for_all(_TO_THE_FIRST, J))),
+)
+
+_ROW, _Q = Row(), sp.Symbol("Q", nonnegative=True)
+KEYS_IN_BALL = for_all(sp.Le(Tensor(_square(vector(KEYS.name, J))), _R**2, evaluate=False), J)
+SHORT_QUERY = proposition(sp.Le(Tensor(_square(vector(QUERY.name))), _Q**2, evaluate=False))
+NARROW_ROW = sp.Le(Tensor(_ROW.score(J)) - Tensor(_ROW.score(K)), 2 * _R * _Q, evaluate=False)
+#: BD-T3: keys in a ball of radius R and a query of length at most Q have scores within ``2 R Q`` of each other.
+WIDE_ROW = for_all(ForAll(_R, KEYS_IN_BALL, ForAll(_Q, SHORT_QUERY, for_all(NARROW_ROW, J, K))), QUERY, KEYS)
+
+_SCALE, _GAIN, _b = sp.Symbol("s", nonnegative=True), SpectralNorm(matrix("G")), vector("b")
+_SCALED = _square(vector("w").applied(product("G")) * _SCALE + _b)
+#: BD-N1: ``|s G w + b| <= sqrt(d) |G| + |b|`` for every scale up to ``sqrt(d)/|w|``, that of an RMS norm with any epsilon.
+RADIUS_OF_A_NORM = for_all(
+    ForAll(
+        _SCALE,
+        proposition(sp.Le(_SCALE**2 * Tensor(_square(vector("w"))), d, evaluate=False)),
+        proposition(
+            sp.Le(sp.sqrt(Tensor(_SCALED)), sp.sqrt(d) * _GAIN + sp.sqrt(Tensor(_square(_b))), evaluate=False)
+        ),
+    ),
+    _W,
+    VectorLetter("b"),
+)
+
+_U, _P, _START = sp.symbols("U P D_0", positive=True)
+_NEXT = _U * _START * sp.tanh(_P * _START**2 / 4)
+_EDGE = 4 * sp.atanh(1 / _U) / _P
+
+
+def _depth(norm: sp.Basic, start: sp.Basic, said: sp.Basic) -> Proposition:
+    inside = ForAll(_START, proposition(start), proposition(said))
+    return ForAll(_U, proposition(norm), for_all(inside, _P))
+
+
+_FALLS, _RISES = sp.Lt(_NEXT, _START, evaluate=False), sp.Gt(_NEXT, _START, evaluate=False)
+#: BD-R2: one layer of the recursion for ``|U| <= 1``, below the edge, above it; and the cubic bound.
+DEPTH = (
+    ForAll(_U, proposition(_U <= 1), for_all(_FALLS, _P, _START)),
+    _depth(_U > 1, sp.Lt(_START**2, _EDGE, evaluate=False), _FALLS),
+    _depth(_U > 1, sp.Gt(_START**2, _EDGE, evaluate=False), _RISES),
+    for_all(sp.Le(_NEXT, _U * _P * _START**3 / 4, evaluate=False), _U, _P, _START),
+)
