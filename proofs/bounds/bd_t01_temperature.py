@@ -15,10 +15,15 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.bounds.bd_s01_softmax import weights_of_a_row
+from eigentoken.proofs.bounds.bd_s01_softmax import of_each_weight, proof_of_range, weights_of_a_row
 from eigentoken.proofs.bounds.heads import softmax
+from eigentoken.proofs.bounds.layer_claims import WIDE_ROW, wide_row
+from eigentoken.proofs.bounds.lemmas import HALF
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.exact_points import decimals
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -161,22 +166,27 @@ BD_T2 = register(
     )
 )
 
+def _diffuse(k: Kernel) -> Proved:
+    """The width of a row, and the last claim of BD-S3."""
+    half = proof_of_range(k)
+    return k.conjunction(wide_row(k), k.part(half, half.proposition.parts[2]))
+
+
 BD_T3 = register(
     Statement(
         id="BD-T3",
         kind=Kind.REMARK,
         source=Source(HERE, ""),
         title="The context length beyond which a head is diffuse",
-        text=r"Where the scores of a row lie in an interval of length $w$, no key has half of the weight once $n > "
-        r"1 + e^w$ (BD-S3); from the "
-        r"weights alone $w \le 2\hat R\,|\hat q|_{\max}$ (BD-N1).",
+        claims=(Formula(WIDE_ROW), of_each_weight(HALF)),
+        proof=_diffuse,
         depends=("BD-S3", "BD-N1"),
         property_tests=(OnInstances(weights_of_a_row),),
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"From the weights alone it is vacuous on every sample model without rotary positions: the smallest "
-                r"$w$ is above 50.",
+                r"With the radius of BD-N1 and the largest query it is vacuous on every sample model without rotary "
+                r"positions: the smallest $w = 2RQ$ is above 50.",
             ),
         ),
     )

@@ -13,14 +13,17 @@ import sympy as sp
 from eigentoken.proofs.bounds.head_map import TRANSPOSED, head, mean, row
 from eigentoken.proofs.bounds.lemmas import CENTRE, RADIUS, Z, close
 from eigentoken.proofs.bounds.rows import KEYS, QUERY, I, J, K, Row, for_all
+from eigentoken.proofs.steps.theorems import EUCLIDEAN
 from eigentoken.theory.calculus import TOKENS, Expression, Index, MaskEntry, dot, exponential, factor, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
 
-__all__ = ["BALL", "BLOCKS", "DEPTH", "DIRECTION", "DIVERSITY", "RADIUS_OF_A_NORM", "SINK", "SKIP", "WIDE_ROW"]
+__all__ = ["BALL", "BLOCKS", "DEPTH", "DIRECTION", "DIVERSITY", "RADIUS_OF_A_NORM", "SINK", "SKIP", "WIDE_ROW", "wide_row"]
 
 VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
 OTHER, _AVERAGED = Index("token", "k"), Index("token", "t")
@@ -176,6 +179,20 @@ SHORT_QUERY = proposition(sp.Le(Tensor(_square(vector(QUERY.name))), _Q**2, eval
 NARROW_ROW = sp.Le(Tensor(_ROW.score(J)) - Tensor(_ROW.score(K)), 2 * _R * _Q, evaluate=False)
 #: BD-T3: keys in a ball of radius R and a query of length at most Q have scores within ``2 R Q`` of each other.
 WIDE_ROW = for_all(ForAll(_R, KEYS_IN_BALL, ForAll(_Q, SHORT_QUERY, for_all(NARROW_ROW, J, K))), QUERY, KEYS)
+
+
+def wide_row(k: Kernel) -> Proved:
+    """A proof of :data:`WIDE_ROW`: the inequality of Cauchy and Schwarz, twice."""
+    query, short, inside = vector(QUERY.name), k.assume(SHORT_QUERY), k.assume(KEYS_IN_BALL)
+    ends = []
+    for at in (J, K):
+        score, key = Tensor(_ROW.score(at)), vector(KEYS.name, at)
+        known = [k.textbook(EUCLIDEAN, y=query, z=key), short, k.instantiate(inside, at), k.square(key), k.square(query)]
+        square = k.arithmetic(known, sp.Le(score**2, (_R * _Q) ** 2, evaluate=False))
+        ends.append(k.arithmetic([square], sp.And(sp.Le(score, _R * _Q), sp.Ge(score, -_R * _Q))))
+    found = k.generalise(J, k.generalise(K, k.arithmetic(ends, NARROW_ROW)))
+    found = k.generalise(_R, k.generalise(_Q, found, SHORT_QUERY), KEYS_IN_BALL)
+    return k.generalise(QUERY, k.generalise(KEYS, found))
 
 _SCALE, _GAIN, _b = sp.Symbol("s", nonnegative=True), SpectralNorm(matrix("G")), vector("b")
 _SCALED = _square(vector("w").applied(product("G")) * _SCALE + _b)
