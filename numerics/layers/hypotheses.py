@@ -30,7 +30,15 @@ from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
 from eigentoken.theory.language.readings import ASKED, ON_WEIGHTS
-from eigentoken.theory.language.terms import Eigenvalue, MatrixNumber, SpectralNorm, alpha, d, matrix
+from eigentoken.theory.language.terms import (
+    Eigenvalue,
+    MatrixNumber,
+    ScoreAtEigenvector,
+    SpectralNorm,
+    alpha,
+    d,
+    matrix,
+)
 from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.systems.system import System
@@ -220,8 +228,12 @@ def _ball(expression: Any, environment: SymbolValues, k: int | None = None) -> a
         return value
     if isinstance(expression, sp.Abs):
         return abs(_ball(expression.args[0], environment, k))
+    if isinstance(expression, ScoreAtEigenvector) and expression.args[2] == 1:
+        return ball(*environment.form_at_leader(*expression.args[:2]))
     if isinstance(expression, sp.Pow) and expression.exp.is_Integer:
         return _ball(expression.base, environment, k) ** int(expression.exp)
+    if isinstance(expression, sp.Pow) and expression.exp == sp.Rational(1, 2):
+        return _ball(expression.base, environment, k).sqrt()
     if isinstance(expression, sp.Max | sp.Min):
         parts = [_ball(part, environment, k) for part in expression.args]
         value = parts[0]

@@ -47,6 +47,7 @@ from eigentoken.theory.statements.layer_systems import (
 )
 from eigentoken.theory.statements.statement import Kind, Statement
 from eigentoken.theory.statements.subjects import Subject, subject_of
+from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import System
 
 __all__ = ["AsIf", "StatementOnLayer", "as_one_head", "behind", "bind", "bind_head", "read_head", "read_layer"]
@@ -112,7 +113,7 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     """The statement on this layer; ``memory`` is shared by the statements, so that nothing is asked twice."""
     subject = subject_of(statement.id)
     if subject is not None:
-        return _on_subject(statement.id, subject, weights.system)
+        return _on_subject(statement, subject, weights, answers)
     found = matches(statement.systems, statement.covers, weights.system)
     if not found:
         nothing = Difference("system", "no system that it names", weights.system.describe())
@@ -155,19 +156,30 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     )
 
 
-def _on_subject(name: str, subject: Subject, layer: LayerSystem) -> StatementOnLayer:
-    """A statement about a head, a layer, a norm or rows of weights: about this layer or not; what stands in words is not read."""
-    differs = subject.differences(layer)
+def _on_subject(
+    statement: Statement, subject: Subject, weights: LayerWeights, answers: Answers
+) -> StatementOnLayer:
+    """A statement about a head, a layer, a norm or rows of weights: about this layer or not.
+
+    Its conditions are read on the letters of the first system that it names; what stands in words is not read.
+    """
+    differs = subject.differences(weights.system)
     if differs:
-        return StatementOnLayer(name, LayerAnswer.NOT_ABOUT, Asks.MORE, differs=differs)
+        return StatementOnLayer(statement.id, LayerAnswer.NOT_ABOUT, Asks.MORE, differs=differs)
     conditions = {text: undecided("it stands in words in the statement: nothing reads it") for text in subject.asks}
+    tokens: list[str] = []
+    if statement.conditions and statement.systems:
+        listed = system(statement.systems[0])
+        found, tokens = _read(statement.conditions, bind(listed, weights, answers), answers.conditions(listed))
+        conditions |= found
+    together = all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else None
     return StatementOnLayer(
-        name,
-        LayerAnswer.UNDECIDED if conditions else LayerAnswer.NO_CONDITION,
+        statement.id,
+        LayerAnswer.NO_CONDITION if together is None else LayerAnswer(str(together.answer)),
         Asks.MORE if conditions else Asks.NOTHING,
-        verdict=all_of({text: _bare(each) for text, each in conditions.items()}) if conditions else None,
+        verdict=together,
         conditions=conditions,
-        about_tokens=subject.tokens,
+        about_tokens=(*tokens, *subject.tokens),
     )
 
 

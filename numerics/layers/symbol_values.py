@@ -31,9 +31,11 @@ from eigentoken.numerics.layers.quantities import (
     scaled_interval,
     without_factors,
 )
+from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
 from eigentoken.theory.language.conditions import Condition
+from eigentoken.theory.language.terms import skew, sym
 from eigentoken.theory.language.verdicts import Verdict, fails, undecided
 from eigentoken.theory.systems.system import System
 
@@ -121,6 +123,10 @@ class SymbolValues(ABC):
     @abstractmethod
     def parts(self, term: sp.MatrixExpr) -> Parts | None:
         """Lower and upper ends of the ordered real parts of the spectrum."""
+
+    def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
+        """The interval of ``v^T M v`` with v the leading unit eigenvector of a term; where no method is known, none."""
+        raise NotBound(f"the value of {form} at the leading eigenvector of {term} is not enclosed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,9 +229,25 @@ class LayerSymbolValues(SymbolValues):
         return distance_interval(self.ask(name, enclosure))
 
     def parts(self, term: sp.MatrixExpr) -> Parts | None:
+        base = symmetric_base(term)
+        if base is not None:
+            whole = self.enclosure(base)
+            ends = self.answers.once(("symmetric parts", whole), lambda: symmetric_parts(whole))
+            return scaled_parts(ends, self.scale(base))
         found = self.enclosure(term)
         ends = self.answers.once(("real parts", found), lambda: real_parts(found))
         return scaled_parts(ends, self.scale(term))
+
+    def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
+        """``|K v|^2`` for the skew part K of a matrix and the leading eigenvector v of its symmetric part."""
+        base = symmetric_base(term)
+        if base is None or form != skew(base).T * skew(base) or self.scale(base) != 1.0:
+            return super().form_at_leader(form, term)
+        whole = self.enclosure(base)
+        found = self.answers.once(("skew at leader", whole), lambda: skew_at_leader(whole))
+        if found is None:
+            raise NotBound(f"the leading eigenvalue of {term} is not certainly apart from the others")
+        return found
 
     def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
         """``certify``, answered once."""
@@ -245,6 +267,12 @@ class LayerSymbolValues(SymbolValues):
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
+
+
+def symmetric_base(term: sp.MatrixExpr) -> sp.MatrixSymbol | None:
+    """X where the term is ``(X + X^T)/2`` of a letter X."""
+    letters = term.atoms(sp.MatrixSymbol) if isinstance(term, sp.MatAdd) else set()
+    return next((each for each in letters if term == sym(each)), None)
 
 
 def scaled_parts(ends: Parts | None, scale: float) -> Parts | None:

@@ -18,9 +18,51 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, stochastic
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import ForAll, proposition
+from eigentoken.theory.kernel.words import index_range
+from eigentoken.theory.language.claims import Converges, ForwardInvariant, Stable
+from eigentoken.theory.language.conditions import InHemisphere, NonPrincipalModulusBelow, Relation, SimpleTop
+from eigentoken.theory.language.places import ConsensusAt, Hemisphere
+from eigentoken.theory.language.terms import (
+    Eigenvalue,
+    EigenvalueRealPart,
+    ScoreAtEigenvector,
+    SpectralNorm,
+    alpha,
+    d,
+    ell,
+    matrix,
+    skew,
+    sym,
+)
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+
+
+F, V = matrix("F"), matrix("V")
+#: ``kappa^2``, the gap, ``c_0``, ``sigma`` and ``mu_- = c_0 + sigma``.
+SQUARE = ScoreAtEigenvector(skew(F).T * skew(F), sym(F), 1)
+_TOP, _SECOND = Eigenvalue(sym(F), 1), Eigenvalue(sym(F), 2)
+SIGMA = sp.sqrt((_TOP - _SECOND) ** 2 / 4 - SQUARE)
+LOW = (_TOP + _SECOND) / 2 + SIGMA
+#: ``2 kappa < g``, in squares.
+MARGIN = (Relation(d >= 2), Relation(sp.Lt(4 * SQUARE, (_TOP - _SECOND) ** 2, evaluate=False)))
+_OTHERS = sp.Le(EigenvalueRealPart(F, ell), (_TOP + _SECOND) / 2 - SIGMA, evaluate=False)
+#: The leader is real and simple and lies between ``c_0 + sigma`` and ``lambda_1(S)``; the others are left of ``c_0 - sigma``.
+LEADER = tuple(
+    map(
+        Formula,
+        (
+            proposition(SimpleTop(F)),
+            proposition(sp.Ge(Eigenvalue(F, 1), LOW, evaluate=False)),
+            proposition(sp.Le(Eigenvalue(F, 1), _TOP, evaluate=False)),
+            ForAll(ell, index_range(ell, 2), proposition(_OTHERS)),
+        ),
+    )
+)
 
 
 def margin(F: Any) -> tuple[float, float, float, float]:
@@ -241,6 +283,9 @@ BD_E1 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="A leader with a margin: the skew part matters at one vector only",
+        systems=("multihead-map",),
+        conditions=MARGIN,
+        claims=LEADER,
         text=r"$F = S + K$, $S$ symmetric with top eigenvector $v$, $|v| = 1$, and gap $g = \lambda_1 - \lambda_2$, "
         r"$\kappa = |Kv|$. If "
         r"$2\kappa < g$, put $c_0 = \frac{\lambda_1 + \lambda_2}2$ and $\sigma = \sqrt{g^2/4 - \kappa^2}$: exactly "
@@ -278,6 +323,13 @@ BD_E2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="Stable principal consensus of a layer that is not symmetric, below a step",
+        systems=("multihead-map",),
+        conditions=(
+            *MARGIN,
+            Relation(LOW > 0),
+            Relation(sp.Lt(alpha * (SpectralNorm(F) ** 2 - LOW**2), 4 * SIGMA, evaluate=False)),
+        ),
+        claims=(Stable(ConsensusAt(F, 1)),),
         text=r"Under BD-E1 with $\mu_- = c_0 + \sigma > 0$ principal consensus of the attention map with layer "
         r"matrix $F$ is stable for every "
         r"$\alpha > 0$ with $\alpha(\lVert F\rVert^2 - \mu_-^2) < 4\sigma$; for the flow without a bound on the step.",
@@ -292,6 +344,15 @@ BD_H1 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="A half space that converges, for any attention and a layer that is not symmetric",
+        systems=("attention-map",),
+        conditions=(
+            SimpleTop(V),
+            NonPrincipalModulusBelow(V),
+            Relation(Eigenvalue(V, 1) > 0),
+            InHemisphere(V, left=True),
+        ),
+        claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
+        covers=Covers(masks=(ANY,), positions=(ANY,)),
         text=r"$x_i^+ = y_i/|y_i|$, $y_i = x_i + \alpha F\sum_ja_{ij}x_j$, any row-stochastic weights, changing "
         r"with depth. (i) $u^{\top}F = "
         r"\lambda u^{\top}$, $\lambda > 0$, $|u| = 1$, $Fw = \lambda w$, $u^{\top}w = 1$; (ii) $H \succeq I$ on "

@@ -38,6 +38,7 @@ __all__ = [
     "p",
     "plain",
     "q",
+    "skew",
     "sym",
     "t_split",
 ]
@@ -71,6 +72,11 @@ def scalar(name: str) -> sp.Symbol:
 def sym(term: MatrixExpr) -> MatrixExpr:
     """The symmetric part (X + X^T)/2."""
     return (term + term.T) / 2
+
+
+def skew(term: MatrixExpr) -> MatrixExpr:
+    """The skew part (X - X^T)/2."""
+    return (term - term.T) / 2
 
 
 class MatrixNumber(sp.Expr):  # type: ignore[misc]
