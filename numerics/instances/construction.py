@@ -21,6 +21,7 @@ from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory.language import terms
+from eigentoken.theory.language.proportion import IDENTITY
 
 __all__ = ["construct", "fixed_step", "rotary_matrices", "scaled", "solve_derived", "step_equation"]
 
@@ -82,6 +83,7 @@ def _matrices(
     for pair in plan.commute:
         _commuting(pair, drawn, plan, count, generator)
     solve_derived(plan, drawn, draw)
+    _proportional(plan, drawn, generator)
     heads = plan.system.multihead
     made = _split_into_heads(plan, drawn, corner, count, generator) if heads else dict(drawn)
     return with_further(plan.system, made, count, d, draw, generator)
@@ -134,6 +136,19 @@ def _commuting(pair: tuple[Any, Any], drawn: dict[str, Tensor], plan: Plan, coun
     base = drawn[first]
     eye = torch.eye(base.shape[-1], dtype=torch.float64)
     drawn[second] = weights[:, 0] * eye + weights[:, 1] * base + weights[:, 2] * base @ base
+
+
+def _proportional(plan: Plan, drawn: dict[str, Tensor], generator: torch.Generator) -> None:
+    """``X = c Y`` for the pairs of the plan, with factors of both signs, 0 and 1 among them."""
+    for term, of in plan.multiples:
+        if not _known(term, drawn) or not (of == IDENTITY or _known(of, drawn)):
+            continue
+        base = drawn[term.name]
+        of_which = torch.eye(base.shape[-1], dtype=torch.float64).expand_as(base) if of == IDENTITY else drawn[of.name]
+        factor = 1.5 * torch.randn(len(base), 1, 1, generator=generator, dtype=torch.float64)
+        usual = torch.rand(len(base), 1, 1, generator=generator, dtype=torch.float64)
+        factor = torch.where(usual < 0.1, torch.ones_like(factor), torch.where(usual > 0.95, 0 * factor, factor))
+        drawn[term.name] = factor * of_which
 
 
 def solve_derived(plan: Plan, drawn: dict[str, Tensor], draw: Any) -> None:

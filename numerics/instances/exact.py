@@ -26,7 +26,18 @@ from eigentoken.numerics.instances.plans import MatrixPlan, Plan, exact_value, f
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, Clustering, ConsensusAt, Place, Polygonal, Zero
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    BipartiteAt,
+    Clustering,
+    ConsensusAt,
+    EachAt,
+    Equiangular,
+    Place,
+    Polygonal,
+    Zero,
+)
+from eigentoken.theory.language.proportion import IDENTITY
 from eigentoken.theory.language.readings import PLACED_EXACTLY
 from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue
 from eigentoken.theory.systems.catalogue import system
@@ -122,7 +133,7 @@ def _basis(plan: Plan, batch: Batch) -> Tensor:
             rest = torch.linalg.qr(torch.stack([first, second], 1), mode="complete").Q[:, 2:]
             return torch.cat([frame[:, :1], second.reshape(-1, 1), rest], 1)
         return _completed(x[0])
-    if isinstance(place, ConsensusAt | BipartiteAt):
+    if isinstance(place, ConsensusAt | BipartiteAt | EachAt):
         value = batch.matrix(place.term)
         if bool((value == value.mT).all()):
             return batch.eigen(place.term)[1][0]
@@ -197,6 +208,7 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         return None
     if not _respect_derived(plan, ready, matrices, denominator):
         return None
+    _respect_multiples(plan, ready, matrices, denominator)
     tokens = (
         _tokens(plan, ready, denominator, diagonal is not None)
         if factor is None
@@ -272,6 +284,19 @@ def _respect_derived(plan: Plan, batch: Batch, matrices: dict[str, Rows], denomi
             return False
         matrices[right.arg.name] = rows_of(solved)
     return True
+
+
+def _respect_multiples(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> None:
+    """``X = c Y`` with a rounded c, exactly."""
+    for term, of in plan.multiples:
+        name, other = getattr(term, "name", ""), getattr(of, "name", "")
+        if name not in matrices or not (of == IDENTITY or other in matrices):
+            continue
+        whole = exact_rows(matrices[other]) if other else sp.eye(batch.d)
+        floats = torch.tensor([[float(entry) for entry in whole.row(i)] for i in range(batch.d)], dtype=torch.float64)
+        near = float((batch.parameters[name][0] * floats).sum() / (floats * floats).sum().clamp_min(1e-300))
+        factor = rounded(near, denominator)
+        matrices[name] = rows_of(sp.Rational(factor.numerator, factor.denominator) * whole)
 
 
 def _respect_rotation(plan: Plan, batch: Batch, matrices: dict[str, Rows], denominator: int) -> bool:
@@ -367,7 +392,7 @@ def _diagonal_name(plan: Plan, batch: Batch) -> str | None:
     place = plan.place
     if isinstance(place, AntipodalAt | Polygonal):
         return None
-    term = place.term if isinstance(place, ConsensusAt | BipartiteAt) else terms.matrix(str(batch.system.value))
+    term = place.term if isinstance(place, ConsensusAt | BipartiteAt | EachAt) else terms.matrix(str(batch.system.value))
     if not hasattr(term, "name") or batch.system.multihead:
         return None
     asked = plan.matrices.get(term, MatrixPlan())
@@ -416,6 +441,19 @@ def placed_exactly_bipartite_at(place: BipartiteAt, batch: Batch, denominator: i
 @PLACED_EXACTLY.register(AntipodalAt)
 def placed_exactly_antipodal_at(place: AntipodalAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
     return _on_axis(batch, 0, batch.n // 2) if place.has_states(batch.n) else None
+
+
+@PLACED_EXACTLY.register(Equiangular)
+def placed_exactly_equiangular(place: Equiangular, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
+    """The coordinate vectors, which are orthogonal; where there are not enough of them, equal tokens."""
+    if batch.n <= batch.d and place.cosine in (None, 0):
+        return tuple(tuple(Fraction(int(i == j)) for j in range(batch.d)) for i in range(batch.n))
+    return _on_axis(batch, 0, batch.n) if place.cosine in (None, 1) else None
+
+
+@PLACED_EXACTLY.register(EachAt)
+def placed_exactly_each_at(place: EachAt, batch: Batch, denominator: int, diagonal: bool) -> Tokens:
+    return _on_axis(batch, batch.integer(place.index) - 1 if diagonal else 0, max(1, batch.n // 2))
 
 
 @PLACED_EXACTLY.register(Polygonal)

@@ -14,6 +14,7 @@ import sympy as sp
 from eigentoken.numerics.instances.plans import Contradiction, HemispherePlan, MatrixPlan, Plan
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import Zero
+from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.readings import GENERATED
 
 __all__: list[str] = []
@@ -90,6 +91,13 @@ def generated_uniformly_continuous(condition: conditions.UniformlyContinuous, pl
 def generated_commute(condition: conditions.Commute, plan: Plan, satisfy: bool = True) -> Plan:
     pair = ((condition.first, condition.second),) if satisfy else ()
     return replace(plan, commute=(*plan.commute, *pair)).noting(condition, satisfy)
+
+
+@GENERATED.register(MultipleOf)
+def generated_multiple_of(condition: MultipleOf, plan: Plan, satisfy: bool = True) -> Plan:
+    """The factor is drawn; a near miss is any other matrix."""
+    pair = ((plan.own(condition.term), plan.own(condition.of)),) if satisfy else ()
+    return replace(plan, multiples=(*plan.multiples, *pair)).noting(condition, satisfy)
 
 
 @GENERATED.register(conditions.SharesTopEigenvector)

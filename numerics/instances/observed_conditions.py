@@ -10,6 +10,7 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
 from eigentoken.theory.language import conditions
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import OBSERVED
 
 __all__: list[str] = []
@@ -139,6 +140,17 @@ def observed_commute(condition: conditions.Commute, batch: Batch) -> Tensor:
     first, second = batch.matrix(condition.first), batch.matrix(condition.second)
     size = ROUNDING * (1 + torch.linalg.matrix_norm(first) * torch.linalg.matrix_norm(second))
     return torch.linalg.matrix_norm(first @ second - second @ first) - size
+
+
+@OBSERVED.register(MultipleOf)
+def observed_multiple_of(condition: MultipleOf, batch: Batch) -> Tensor:
+    """The distance to the nearest multiple."""
+    value = batch.matrix(condition.term)
+    identity = condition.of == IDENTITY
+    of = torch.eye(batch.d, dtype=torch.float64).expand_as(value) if identity else batch.matrix(condition.of)
+    square = torch.einsum("bij,bij->b", of, of).clamp_min(1e-300)
+    factor = torch.einsum("bij,bij->b", value, of) / square
+    return torch.linalg.matrix_norm(value - factor.reshape(-1, 1, 1) * of) - _scale(value)
 
 
 @OBSERVED.register(conditions.SharesTopEigenvector)

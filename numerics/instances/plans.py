@@ -133,6 +133,8 @@ class Plan:
     opposite: bool | None = None
     timed: tuple[str, ...] = ()
     commute: tuple[tuple[Any, Any], ...] = ()
+    multiples: tuple[tuple[Any, Any], ...] = ()
+    "Pairs (X, Y) with ``X = c Y``."
     shared_top: tuple[str, ...] = ()
     scores: tuple[sp.Expr, ...] = ()
     mask: MaskValue = None

@@ -18,6 +18,8 @@ from eigentoken.theory.language.places import (
     Clustering,
     ConsensusAt,
     ConsensusSet,
+    EachAt,
+    Equiangular,
     Hemisphere,
     Place,
     Polygonal,
@@ -150,6 +152,35 @@ def placed_antipodal_at(place: AntipodalAt, batch: Batch, generator: torch.Gener
     x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, half, -1)], 1)
     ready = _balanced_scores(batch, w)
     return replace(_put(ready, x, (0,) * half + (1,) * half), p=half, extra={**batch.extra, place.name: w})
+
+
+@PLACED.register(EachAt)
+def placed_each_at(place: EachAt, batch: Batch, generator: torch.Generator) -> Batch:
+    vector = batch.eigenvector(place.term, batch.integer(place.index)).unsqueeze(1)
+    signs = torch.where(torch.rand(batch.count, batch.n, 1, generator=generator, dtype=torch.float64) < 0.5, 1.0, -1.0)
+    return _put(batch, signs * vector, None)
+
+
+@PLACED.register(Equiangular)
+def placed_equiangular(place: Equiangular, batch: Batch, generator: torch.Generator) -> Batch:
+    """``sqrt(1 - rho) e_i + c sum_j e_j`` in a random basis, of any length in Euclidean space; equal tokens where d < n."""
+    count, n, d = batch.count, batch.n, batch.d
+    frame = torch.linalg.qr(torch.randn(count, d, d, generator=generator, dtype=torch.float64)).Q.mT
+    if n > d:
+        x = frame[:, :1].expand(-1, n, -1).clone() if place.cosine in (None, 1) else torch.full_like(batch.tokens, torch.nan)
+        return _put(batch, x, None)
+    low = -1.0 / (n - 1) if n > 1 else -1.0
+    share = torch.rand(count, 1, 1, generator=generator, dtype=torch.float64)
+    rho = low + (1 - low) * (0.02 + 0.96 * share)
+    if place.cosine is not None:
+        rho = torch.full_like(rho, float(place.cosine))
+    own = (1 - rho).clamp_min(0).sqrt()
+    common = ((1 + (n - 1) * rho).clamp_min(0).sqrt() - own) / n
+    axes = frame[:, :n]
+    x = own * axes + common * axes.sum(1, keepdim=True)
+    if batch.system.space is Space.EUCLIDEAN:
+        x = x * torch.exp(0.7 * torch.randn(count, 1, 1, generator=generator, dtype=torch.float64))
+    return _put(batch, x, None)
 
 
 @PLACED.register(Polygonal)

@@ -22,7 +22,7 @@ from eigentoken.files.writing import write_text
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.claims import AttentionRank, Claim, Iff, InFull, LyapunovStable, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation
-from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Hemisphere, Place, Polygonal
+from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Equiangular, Hemisphere, Place, Polygonal
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.algebra import MaskValue
@@ -32,7 +32,7 @@ from eigentoken.theory.systems.suggestions import meant
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "about_a_set", "closed_form_only", "load", "new", "unreadable"]
 
 #: A set of states: neither is a point of it an equilibrium by itself, nor do its points stay apart.
-_SETS = (ConsensusSet, Hemisphere)
+_SETS = (ConsensusSet, Equiangular, Hemisphere)
 #: Families of states, each of which may be unstable; as they may be rotated into each other, none is asymptotically stable.
 _FAMILIES = (AntipodalAt, Polygonal, Clustering)
 

@@ -29,6 +29,7 @@ from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound,
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import ASKED, ON_WEIGHTS
 from eigentoken.theory.language.terms import (
     Eigenvalue,
@@ -100,6 +101,33 @@ def on_weights_of_tokens(condition: words.Condition, environment: SymbolValues) 
 @ON_WEIGHTS.register(words.Commute)
 def on_weights_commute(condition: words.Commute, environment: SymbolValues) -> Verdict:
     return undecided("commutation of two products of weights is not decided")
+
+
+@ON_WEIGHTS.register(MultipleOf)
+def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> Verdict:
+    """Entries of ``X - c Y`` that are certainly not zero, c from the largest entry of Y; no equality is certified."""
+    try:
+        value = environment.whole(condition.term)
+        of = None if condition.of == IDENTITY else environment.whole(condition.of)
+    except NotBound as problem:
+        return undecided(str(problem))
+    unit = np.eye(environment.d) if of is None else of.center
+    place = np.unravel_index(int(np.abs(unit).argmax()), unit.shape)
+    pivot = ball(*_entry(unit, place, 0.0 if of is None else of.radius))
+    factor = ball(*_entry(value.center, place, value.radius)) / pivot
+    for other in np.argsort(np.abs(value.center - float(factor.mid()) * unit), axis=None)[::-1][:4]:
+        at = np.unravel_index(int(other), unit.shape)
+        left = ball(*_entry(value.center, at, value.radius))
+        apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
+        if apart > 0 or apart < 0:
+            return fails(f"entry {int(at[0]) + 1}, {int(at[1]) + 1} of {condition.term} is not that of a multiple")
+    return undecided("no entry is certainly other than that of a multiple")
+
+
+def _entry(center: Any, at: Any, radius: float) -> tuple[float, float]:
+    """An entry of a matrix that is known up to a spectral radius."""
+    value = float(center[at])
+    return float(np.nextafter(value - radius, -np.inf)), float(np.nextafter(value + radius, np.inf))
 
 
 @ON_WEIGHTS.register(words.SharesTopEigenvector)

@@ -22,6 +22,7 @@ from eigentoken.numerics.instances.exact_values import Case, zero
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import conditions, terms
 from eigentoken.theory.language.places import ConsensusSet, Place
+from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.readings import ON_ARC
 from eigentoken.theory.systems.system import Space, Time
 
@@ -254,6 +255,7 @@ def on_arc_unknown(condition: conditions.Condition, case: Case, m: int) -> None:
     conditions.Commute,
     conditions.SharesTopEigenvector,
     conditions.ShareDominantPair,
+    MultipleOf,
 )
 def on_arc_of_parameters(condition: conditions.Condition, case: Case, m: int) -> bool:
     """Conditions on the parameters do not see the arc."""

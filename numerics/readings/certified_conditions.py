@@ -13,6 +13,7 @@ from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, relation_truth, zero
 from eigentoken.numerics.readings.exact_places import same_tokens
 from eigentoken.theory.language import conditions
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, holds, undecided
 
@@ -270,6 +271,21 @@ def certified_is_identity(condition: conditions.IsIdentity, case: Case) -> Verdi
     answers = [zero(entry) for value in values or [case.matrix(condition.term)] for entry in value - sp.eye(case.d)]
     truth = False if any(each is False for each in answers) else (True if all(answers) else None)
     return verdict_of(truth, f"{condition.term} is the identity")
+
+
+@CERTIFIED.register(MultipleOf)
+def certified_multiple_of(condition: MultipleOf, case: Case) -> Verdict:
+    """All ``2 x 2`` minors of the entries with one entry of Y that is not zero vanish; where Y = 0, X = 0."""
+    value = case.matrix(condition.term)
+    of = sp.eye(case.d) if condition.of == IDENTITY else case.matrix(condition.of)
+    said = f"{condition.term} is a multiple of {condition.of}"
+    empty = [zero(entry) for entry in of]
+    if any(each is None for each in empty):
+        return verdict_of(None, said)
+    pivot = next((place for place, each in enumerate(empty) if each is False), None)
+    minors = list(value) if pivot is None else [a * of[pivot] - value[pivot] * b for a, b in zip(value, of, strict=True)]
+    answers = [zero(entry) for entry in minors]
+    return verdict_of(False if any(each is False for each in answers) else all(answers) or None, said)
 
 
 @CERTIFIED.register(conditions.ShareDominantPair)

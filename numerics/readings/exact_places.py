@@ -14,6 +14,8 @@ from eigentoken.theory.language.places import (
     Clustering,
     ConsensusAt,
     ConsensusSet,
+    EachAt,
+    Equiangular,
     Hemisphere,
     Place,
     Polygonal,
@@ -93,6 +95,30 @@ def membership_bipartite_at(place: BipartiteAt, case: Case) -> bool | None:
     if not 1 <= case.p < case.n:
         return False
     return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case)
+
+
+@MEMBERSHIP.register(EachAt)
+def membership_each_at(place: EachAt, case: Case) -> bool | None:
+    """The first token at an eigenvector, and every other one equal or opposite to it."""
+    tokens = case.instance.tokens
+    sides = []
+    for token in tokens[1:]:
+        pair = [same_tokens(token, tokens[0], sign) for sign in (1, -1)]
+        sides.append(True if True in pair else None if None in pair else False)
+    agreed = _all(sides)
+    return _at_eigenvector(place.term, case.integer(place.index), tokens[0], case) if agreed is True else agreed
+
+
+@MEMBERSHIP.register(Equiangular)
+def membership_equiangular(place: Equiangular, case: Case) -> bool | None:
+    """Equal squares, and equal inner products, exactly."""
+    tokens = case.tokens()
+    squares = [(token.T * token)[0, 0] for token in tokens]
+    inner = [(x.T * y)[0, 0] for i, x in enumerate(tokens) for y in tokens[:i]]
+    gaps = [each - squares[0] for each in squares[1:]] + [each - inner[0] for each in inner[1:]]
+    if place.cosine is not None and inner:
+        gaps.append(inner[0] - sp.sympify(place.cosine) * squares[0])
+    return _all([zero(sp.simplify(each)) for each in gaps])
 
 
 @MEMBERSHIP.register(AntipodalAt)

@@ -43,6 +43,8 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.tensors import STATE, Opposite, Rate, Slope, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.words import equiangular
+from eigentoken.theory.language.places import Equiangular
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED, Reading
 from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.systems.system import Time
@@ -62,7 +64,18 @@ def generated_formula(claim: Formula, plan: Plan, satisfy: bool = True) -> Plan:
         if hasattr(word, "place"):
             made: Plan = GENERATED(word, plan)
             return made
-    return plan
+    parts = set(_parts(claim.said))
+    return next((plan.at(place) for place, said in _IN_FULL.items() if said in parts), plan)
+
+
+#: Places that a formula speaks of in full: states at random would not be there.
+_IN_FULL = {Equiangular(cosine): equiangular(cosine) for cosine in (None, 0)}
+
+
+def _parts(said: Proposition) -> Iterator[Proposition]:
+    yield said
+    for part in children(said):
+        yield from _parts(part)
 
 
 def _words(said: Proposition) -> Iterator[Any]:

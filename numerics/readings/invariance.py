@@ -22,6 +22,7 @@ from eigentoken.numerics.readings.trajectories import states_along
 from eigentoken.theory.classification.jacobians import ball_setting
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language import claims
+from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
@@ -40,6 +41,8 @@ STEPS, STEP, LOOKS = 5, 0.05, 12
 def certified_forward_invariant(claim: claims.ForwardInvariant, case: Case) -> Verdict:
     """For a map: does the next state of a state of the region leave it?  For a flow: is the state outside at some time?"""
     region: Any = claim.region
+    if not isinstance(region, Hemisphere):
+        return undecided(f"no method shows that {type(region).__name__} is left")
     try:
         normal = _given_normal(region, case)
     except NoValue as problem:

@@ -19,6 +19,8 @@ from eigentoken.theory.language.places import (
     Clustering,
     ConsensusAt,
     ConsensusSet,
+    EachAt,
+    Equiangular,
     Hemisphere,
     Place,
     Polygonal,
@@ -237,6 +239,31 @@ def distance_bipartite_at(place: BipartiteAt, batch: Batch, x: Tensor) -> Tensor
     vector = _unit(batch, place)
     sides = [torch.linalg.vector_norm(x - sign * vector, dim=-1) for sign in (1.0, -1.0)]
     return torch.minimum(*sides).amax(-1)
+
+
+@DISTANCE.register(EachAt)
+def distance_each_at(place: EachAt, batch: Batch, x: Tensor) -> Tensor:
+    """Of the token that is farthest from both signs of the vector."""
+    vector = _unit(batch, place)
+    sides = [torch.linalg.vector_norm(x - sign * vector, dim=-1) for sign in (1.0, -1.0)]
+    return torch.minimum(*sides).amax(-1)
+
+
+@DISTANCE.register(Equiangular)
+def distance_equiangular(place: Equiangular, batch: Batch, x: Tensor) -> Tensor:
+    """The largest difference of two inner products, or of one to the asked cosine, in units of the mean length."""
+    n = x.shape[-2]
+    gram = x @ x.mT
+    squares = gram.diagonal(dim1=-2, dim2=-1)
+    size = squares.mean(-1)
+    spread = squares.amax(-1) - squares.amin(-1)
+    if n > 1:
+        apart = ~torch.eye(n, dtype=torch.bool)
+        inner = gram[..., apart]
+        spread = torch.maximum(spread, inner.amax(-1) - inner.amin(-1))
+        if place.cosine is not None:
+            spread = torch.maximum(spread, (inner - float(place.cosine) * size.unsqueeze(-1)).abs().amax(-1))
+    return spread / size.clamp_min(1e-300).sqrt()
 
 
 @DISTANCE.register(AntipodalAt)

@@ -77,12 +77,15 @@ from eigentoken.theory.language.places import (
     Clustering,
     ConsensusAt,
     ConsensusSet,
+    EachAt,
+    Equiangular,
     Hemisphere,
     Place,
     Polygonal,
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.terms import (
     Angle,
     Determinant,
@@ -108,11 +111,13 @@ from eigentoken.theory.language.terms import (
     p,
     q,
     scalar,
+    skew,
     sym,
     t_split,
 )
 
 __all__ = [
+    "IDENTITY",
     "Abs",
     "AllOf",
     "AlmostEveryConverges",
@@ -134,10 +139,12 @@ __all__ = [
     "Decreases",
     "Determinant",
     "Diverges",
+    "EachAt",
     "Eigenvalue",
     "EigenvalueModulus",
     "EigenvalueRealPart",
     "Equilibrium",
+    "Equiangular",
     "ForwardInvariant",
     "HeadNorm",
     "Hemisphere",
@@ -149,6 +156,7 @@ __all__ = [
     "IsIdentity",
     "LargestEntry",
     "LyapunovStable",
+    "MultipleOf",
     "NegativeDefinite",
     "NonPrincipalModulusBelow",
     "NoneOpposite",
@@ -206,6 +214,7 @@ __all__ = [
     "refute",
     "scalar",
     "sqrt",
+    "skew",
     "sym",
     "t_split",
     "token_energy",

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import HEAD, Expression, Index, Letter, dot, vector
+from eigentoken.theory.calculus import HEAD, Expression, Index, Letter, delta, dot, vector
 from eigentoken.theory.kernel.forms import bilinear
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -51,6 +51,7 @@ __all__ = [
     "bounded_norm",
     "eigenvalue_order",
     "equal_indices",
+    "equiangular",
     "half_space",
     "index_range",
     "meaning",
@@ -161,6 +162,23 @@ def forward_invariant_in_other_words(word: claims.ForwardInvariant) -> Propositi
         raise Refused(f"{word.region} has no meaning in other words here")
     later = ForAll(_T, proposition(sp.Ge(_T, 0, evaluate=False)), _above("w", _T))
     return ForAll(VectorLetter("w"), _normal(word.region), Implication(_above("w", sp.Integer(0)), later))
+
+
+def equiangular(cosine: Any = None) -> Proposition:
+    """The state is equiangular: all ``|x_i|^2`` are equal, and all ``x_i^T x_j`` with ``i != j`` (with a cosine: ``c |x_i|^2``)."""
+    first, second, third, fourth = (Index("token", name) for name in ("i", "j", "k", "l"))
+    tokens = {each: vector(STATE, each) for each in (first, second, third, fourth)}
+    squares = [Tensor(dot(tokens[each], tokens[each])) for each in (first, third)]
+    lengths = _every_token(sp.Eq(*squares, evaluate=False), first, third)
+
+    def other(one: Index, two: Index, said: Any) -> Proposition:
+        return ForAll(one, TRUE, ForAll(two, proposition(sp.Eq(Tensor(delta(one, two)), 0, evaluate=False)), said))
+
+    inner = [Tensor(dot(tokens[a], tokens[b])) for a, b in ((first, second), (third, fourth))]
+    alike = other(first, second, other(third, fourth, proposition(sp.Eq(*inner, evaluate=False))))
+    if cosine is not None:
+        alike = other(first, second, proposition(sp.Eq(inner[0], sp.sympify(cosine) * squares[0], evaluate=False)))
+    return Conjunction((lengths, alike))
 
 
 _K, _S = sp.symbols("K s", real=True)

@@ -17,7 +17,7 @@ from typing import Any, Literal, SupportsInt
 import sympy as sp
 
 from eigentoken.documents.refutation_document import Mask as MaskDocument
-from eigentoken.theory.language import observables, observables_attention, terms
+from eigentoken.theory.language import observables, observables_attention, proportion, terms  # noqa: F401 - it enters a word
 from eigentoken.theory.language import places as points
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import Place
@@ -49,7 +49,7 @@ _FUNCTIONS: dict[str, Any] = {
     for each in (
         sp.Add, sp.Mul, sp.Pow, sp.Abs, sp.Max, sp.Min, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh,
         sp.StrictLessThan, sp.LessThan, sp.StrictGreaterThan, sp.GreaterThan, sp.Equality, sp.Unequality,
-        sp.And, sp.Or, sp.Not, sp.Implies, sp.MatAdd, sp.MatMul, sp.MatPow, sp.Transpose, sp.Inverse,
+        sp.And, sp.Or, sp.Not, sp.Implies, sp.MatAdd, sp.MatMul, sp.MatPow, sp.Transpose, sp.Inverse, sp.Identity,
     )
 }  # fmt: skip
 _SYMBOLS = {str(each): each for each in (terms.n, terms.d, terms.k, terms.ell, terms.p, terms.q, terms.alpha)}

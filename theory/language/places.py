@@ -18,6 +18,8 @@ __all__ = [
     "Clustering",
     "ConsensusAt",
     "ConsensusSet",
+    "EachAt",
+    "Equiangular",
     "Hemisphere",
     "Place",
     "Polygonal",
@@ -67,6 +69,24 @@ class AntipodalAt(Place):
 
 
 @dataclass(frozen=True)
+class EachAt(Place):
+    """Every token at ``v_k(X)`` or at ``-v_k(X)``, each with a sign of its own."""
+
+    term: sp.MatrixExpr
+    index: sp.Expr | int = 1
+
+
+@dataclass(frozen=True)
+class Equiangular(Place):
+    """``|x_i| = |x_j|`` for all i, j, and one cosine ``x_i^T x_j/|x_i|^2`` for all ``i != j`` (a given one, or any).
+
+    In ``R^d`` with ``d >= n`` every cosine above ``-1/(n-1)`` occurs; equal tokens are such a state for every n and d.
+    """
+
+    cosine: sp.Expr | int | None = None
+
+
+@dataclass(frozen=True)
 class Polygonal(Place):
     """States where the (attention-weighted) mean of the tokens vanishes for every token."""
 
@@ -109,6 +129,17 @@ def latex_bipartite_at(place: BipartiteAt) -> str:
 @LATEX.register(AntipodalAt)
 def latex_antipodal_at(place: AntipodalAt) -> str:
     return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)\quad (n \text{{ even}})"
+
+
+@LATEX.register(EachAt)
+def latex_each_at(place: EachAt) -> str:
+    return rf"x_i = \pm v_{{{scalar_latex(place.index)}}}({matrix_latex(place.term)}) \text{{ for all }} i"
+
+
+@LATEX.register(Equiangular)
+def latex_equiangular(place: Equiangular) -> str:
+    cosine = r"\rho" if place.cosine is None else scalar_latex(place.cosine)
+    return rf"\{{|x_i| = |x_j|,\ \cos(x_i, x_j) = {cosine} \text{{ for all }} i \neq j\}}"
 
 
 @LATEX.register(Polygonal)

@@ -6,7 +6,8 @@ With ``theta_j = G x_j/|x_j|`` (G the gain of the norm, a diagonal matrix) and
 * pre-norm: ``x_i^+ = x_i + alpha A_i(theta)``, flow ``x_i' = A_i(theta)``;
 * peri-norm: ``x_i^+ = x_i + alpha H A_i(theta)/|A_i(theta)|``, flow ``x_i' = H A_i(theta)/|A_i(theta)|`` (H a second gain);
 * post-norm: ``x_i^+ = G y_i/|y_i|``, ``y_i = x_i + alpha A_i(x)``, told in ``z_i = y_i/|y_i|`` on the sphere, ``x_i = G z_i``;
-  with G = I it is ``attention-map``, and its flow is ``attention-flow``;
+  with G = I it is ``attention-map``.  Its flow is that of small steps with the gain in what attention reads alone,
+  ``z_i' = (I - z_i z_i^T) A_i(G z)``: with G = I it is ``attention-flow``;
 * unnormalised: ``x_i^+ = x_i + alpha A_i(x)``; its flow is ``token-flow``.
 
 The norm is the Euclidean one: an RMS norm is that times ``sqrt(d)``, which is a gain.  The flows with G = H = I are those of
@@ -119,6 +120,23 @@ class PostNormMap(System):
         return algebra.add(algebra.apply(parameters_at(parameters, t)["G"], x), push, parameters["alpha"])
 
 
+class PostNormFlow(System):
+    """``z_i' = (I - z_i z_i^T) A_i(G z)``."""
+
+    name = "post-norm-flow"
+    title = "post-norm residual attention flow with gains"
+    source = "BD-P2"
+    space = Space.SPHERE
+    time = Time.FLOW
+    value = "V"
+    score = "M"
+    attention = "softmax"
+    further = (_GAIN,)
+
+    def sublayer(self, algebra: Algebra, parameters: Parameters, x: State, mask: MaskValue) -> State:
+        return _with_gain(algebra, parameters, x, mask)
+
+
 RESIDUAL = System(
     "residual-map",
     "unnormalised residual attention layer",
@@ -132,5 +150,5 @@ RESIDUAL = System(
 #: The systems of this module by name.
 PLACEMENTS: Mapping[str, System] = {
     made.name: made
-    for made in (*map(declared, (PreNormMap, PreNormFlow, PeriNormMap, PeriNormFlow, PostNormMap)), RESIDUAL)
+    for made in (*map(declared, (PreNormMap, PreNormFlow, PeriNormMap, PeriNormFlow, PostNormMap, PostNormFlow)), RESIDUAL)
 }

@@ -15,6 +15,7 @@ from mpmath import iv
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import counts_outside, interval
 from eigentoken.theory.language import conditions, terms
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.system import Time
 
@@ -147,6 +148,18 @@ def truth_is_identity(word: conditions.IsIdentity, look: IndependentInstance, da
         return bool(look.matrix(word.term) == unit)
     heads = look.instance.parameters.get("heads", (look.instance.parameters,))
     return all(sp.Matrix(head[word.term.name]) == unit for head in heads)
+
+
+@CONDITION_TRUTH.register(MultipleOf)
+def truth_multiple_of(word: MultipleOf, look: IndependentInstance, data: Data) -> bool | None:
+    """The rank of the two matrices, written as columns, is at most one, or X = 0; rational entries only."""
+    value = look.matrix(word.term)
+    of = sp.eye(look.instance.d) if word.of == IDENTITY else look.matrix(word.of)
+    if not all(entry.is_Rational for entry in (*value, *of)):
+        return None
+    if value == sp.zeros(*value.shape):
+        return True
+    return bool(of != sp.zeros(*of.shape) and sp.Matrix([list(value), list(of)]).rank() == 1)
 
 
 @CONDITION_TRUTH.register(conditions.SharesTopEigenvector)

@@ -53,6 +53,25 @@ def not_at_antipodal_at(place: places.AntipodalAt, look: IndependentInstance) ->
     return bool(look.instance.n % 2) or _unlike(_tokens(look), look.instance.n // 2)
 
 
+@NOT_AT.register(places.EachAt)
+def not_at_each_at(place: places.EachAt, look: IndependentInstance) -> bool:
+    """Tokens that are not all on one line through the origin, or not on that of the eigenvector."""
+    return _spread(_tokens(look)) or _off_eigenvector(place, look)
+
+
+@NOT_AT.register(places.Equiangular)
+def not_at_equiangular(place: places.Equiangular, look: IndependentInstance) -> bool:
+    """Two inner products, or two squares, that certainly differ, in interval arithmetic."""
+    rows = [[interval(entry) for entry in token] for token in _tokens(look)]
+    gram = [[sum((a * b for a, b in zip(x, y, strict=True)), iv.mpf(0)) for y in rows] for x in rows]
+    size = range(len(rows))
+    squares, inner = [gram[i][i] for i in size], [gram[i][j] for i in size for j in range(i)]
+    gaps = [each - squares[0] for each in squares[1:]] + [each - inner[0] for each in inner[1:]]
+    if place.cosine is not None and inner:
+        gaps.append(inner[0] - interval(sp.sympify(place.cosine)) * squares[0])
+    return any(each.a > 0 or each.b < 0 for each in gaps)
+
+
 @NOT_AT.register(places.ConsensusAt)
 def not_at_consensus_at(place: places.ConsensusAt, look: IndependentInstance) -> bool:
     return _unlike(_tokens(look), look.instance.n) or _off_eigenvector(place, look)
@@ -65,7 +84,7 @@ def not_at_bipartite_at(place: places.BipartiteAt, look: IndependentInstance) ->
     return _off_eigenvector(place, look)
 
 
-def _off_eigenvector(place: places.ConsensusAt | places.BipartiteAt, look: IndependentInstance) -> bool:
+def _off_eigenvector(place: places.ConsensusAt | places.BipartiteAt | places.EachAt, look: IndependentInstance) -> bool:
     """The first token is certainly not on the line of the eigenvector."""
     vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
     return vector is not None and _spread([vector, _tokens(look)[0]])
