@@ -20,7 +20,23 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.bd_t01_temperature import equiangular, weights
 from eigentoken.proofs.bounds.heads import norm, softmax
+from eigentoken.proofs.bounds.placement_claims import (
+    BETA,
+    CLOSED,
+    CURVE,
+    FIRST_SPEED,
+    GROWING,
+    ROOM,
+    SETTING,
+    SPEED,
+    SPEED_OF_PERI,
+    TWO_SIDED,
+)
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
+from eigentoken.theory.language.claims import ForwardInvariant
+from eigentoken.theory.language.conditions import IsIdentity, Relation
+from eigentoken.theory.language.places import Equiangular
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -317,6 +333,9 @@ BD_P1 = register(
         r"- a)\rho + (1 - a)^2"
         r"\frac{1 + (n - 2)\rho}{n - 1}$; $s = 1$ (post), $r$ (pre), $r|A|$ (peri), $|A|/\alpha$ (nGPT), $\sqrt{t + 1}$ "
         r"(LN-scaling).",
+        systems=("post-norm-flow", "pre-norm-flow"),
+        conditions=(*SETTING, *ROOM),
+        claims=(ForwardInvariant(Equiangular()), SPEED),
         property_tests=(OnInstances(equiangular_speed),),
         vectors=(
             Vector(
@@ -343,6 +362,9 @@ BD_P2 = register(
         r"\le 1 - \rho(t) \le "
         r"(1 - \rho_0)e^{-2g_0t}$.",
         depends=("BD-P1",),
+        systems=("post-norm-flow",),
+        conditions=(*SETTING, *ROOM, Relation(BETA >= 0)),
+        claims=TWO_SIDED,
         property_tests=(OnInstances(post_between),),
         variants=(
             Variant("beta >= -(n - 1)", "n = 3, beta = -4: the rate exceeds 1 near consensus", _negative_scores(-4)),
@@ -358,8 +380,10 @@ BD_P3 = register(
         r"Pre: $\frac{d}{dt}\ln[(1 - \rho)r^2] = \frac2r(a - b) \ge 0$ for $\beta \ge 0$. For any tokens, scores and "
         r"$V$, one head, no mask: $\bigl|"
         r"\frac{d}{dt}|x_i - x_j|\bigr| \le \lVert V\rVert\,D(\theta)\tanh(\frac14\omega_{ij})$.",
-        systems=("pre-norm-flow",),
         depends=("BD-P1", "BD-R1"),
+        systems=("pre-norm-flow",),
+        conditions=(*SETTING, *ROOM, Relation(BETA >= 0)),
+        claims=(*GROWING, CURVE),
         property_tests=(OnInstances(equiangular_speed), OnInstances(general_distances)),
         variants=(
             Variant("raw distances", "shrinking distances: n = 2, beta = 1, rho = 0", _distances_grow),
@@ -378,6 +402,9 @@ BD_P4 = register(
         r"(n-1)\rho_0}\cdot\frac{C_{pre}}{r_0^2}$ for post.",
         kind=Kind.EXTENSION,
         depends=("BD-P1",),
+        systems=("peri-norm-flow",),
+        conditions=(*SETTING, IsIdentity(matrix("H")), *ROOM),
+        claims=(SPEED_OF_PERI, CURVE),
         property_tests=(OnInstances(same_curve),),
         vectors=(
             Vector(
@@ -402,6 +429,9 @@ BD_P5 = register(
         r"\rho_0)r_0^2$, $k^2 = \frac{n-1}nC$: "
         r"$r + \frac k2\ln\frac{r - k}{r + k} = t + \mathrm{const}$, $\rho = 1 - C/r^2$.",
         depends=("BD-P1",),
+        systems=("post-norm-flow", "pre-norm-flow"),
+        conditions=(*SETTING, *ROOM, Relation(sp.Eq(BETA, 0))),
+        claims=(CLOSED,),
         property_tests=(OnInstances(closed_forms),),
         vectors=(
             Vector(
@@ -421,6 +451,9 @@ BD_P6 = register(
         r"\frac1{r_0|A|} : \frac\alpha{|A|}$ with "
         r"$|A|^2 = a^2 + \frac{(1-a)^2}{n-1}$.",
         depends=("BD-P1",),
+        systems=("post-norm-flow", "pre-norm-flow"),
+        conditions=(*SETTING, *ROOM),
+        claims=(FIRST_SPEED,),
         property_tests=(OnInstances(initial_speeds),),
         vectors=(
             Vector("n = 8, beta = 2: |A|, post, peri", _speeds, ("0.545445708147", "0.138994523772", "0.254827422227")),

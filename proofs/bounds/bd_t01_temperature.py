@@ -19,11 +19,15 @@ from eigentoken.proofs.bounds.bd_s01_softmax import of_each_weight, proof_of_ran
 from eigentoken.proofs.bounds.heads import softmax
 from eigentoken.proofs.bounds.layer_claims import WIDE_ROW, wide_row
 from eigentoken.proofs.bounds.lemmas import HALF
+from eigentoken.proofs.bounds.placement_claims import ONE_LAYER, ROOM
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.language.conditions import IsIdentity
+from eigentoken.theory.language.proportion import MultipleOf
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -119,6 +123,9 @@ BD_T1 = register(
         r"\dfrac{\rho + (1 - \rho)\frac{1 - u}n}{\rho + (1 - \rho)(u + \frac{1 - u}n)}$, $u = (a - b)^2$, $b = 1/(n "
         r"- 1 + e^{\beta(1 - \rho)})$, "
         r"$a = 1 - (n - 1)b$.",
+        systems=("token-flow",),
+        conditions=(IsIdentity(matrix("B")), MultipleOf(matrix("W")), *ROOM),
+        claims=(ONE_LAYER,),
         property_tests=(OnInstances(one_layer),),
         vectors=(
             Vector(

@@ -17,9 +17,9 @@ from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication, proposition
 from eigentoken.theory.kernel.tensors import Rate, Tensor
 from eigentoken.theory.kernel.words import equiangular
-from eigentoken.theory.language.conditions import Condition, IsIdentity
+from eigentoken.theory.language.conditions import Condition, IsIdentity, Relation
 from eigentoken.theory.language.proportion import MultipleOf
-from eigentoken.theory.language.terms import Eigenvalue, matrix, n
+from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
 
 __all__ = [
     "BETA",
@@ -28,11 +28,13 @@ __all__ = [
     "FIRST_SPEED",
     "GROWING",
     "ONE_LAYER",
+    "ROOM",
     "SETTING",
     "SPEED",
     "SPEED_OF_PERI",
     "TWO_SIDED",
     "pairs",
+    "scalar_equation",
 ]
 
 _I, _J = vector("x", I), vector("x", J)
@@ -41,6 +43,8 @@ RHO, R = Tensor(_COSINE), sp.sqrt(Tensor(_SQUARE))
 BETA = Eigenvalue(matrix("M"), 1)
 #: ``V = I``, ``M = beta I``, and gains I.
 SETTING: tuple[Condition, ...] = (IsIdentity(matrix("V")), MultipleOf(matrix("M")), IsIdentity(matrix("G")))
+#: In ``R^d`` with ``d >= n`` there are such tokens with any cosine.
+ROOM: tuple[Condition, ...] = (Relation(d >= n), Relation(n >= 2))
 
 
 def _weights(exponent: Any, cosine: Any) -> tuple[Any, Any]:
@@ -85,6 +89,15 @@ CURVE = pairs(_equal(B * _ROOM * Rate(_SQUARE), Tensor(_SQUARE) * _HEIGHT * Rate
 CLOSED = pairs(_equal(n * R * Rate(_COSINE), 2 * _ROOM))
 #: Orthogonal tokens: ``r rho' = 2/(n - 1 + e^beta)``.
 FIRST_SPEED = pairs(_equal(R * Rate(_COSINE), 2 / (n - 1 + sp.exp(BETA))), 0)
+
+
+
+def scalar_equation(beta: Any) -> Formula:
+    """CL-9, on the sphere: ``rho' = 2 e^{beta rho} (1 - rho)(1 + (n-1) rho)/(e^beta + (n-1) e^{beta rho})``."""
+    rho = Tensor(dot(_I, _J))
+    top = 2 * sp.exp(beta * rho) * (1 - rho) * (1 + (n - 1) * rho)
+    return pairs(_equal(Rate(dot(_I, _J)), top / (sp.exp(beta) + (n - 1) * sp.exp(beta * rho))))
+
 
 _SCALED, _OTHER = _weights(Eigenvalue(matrix("W"), 1) * Tensor(_SQUARE), RHO)
 _U = (_SCALED - _OTHER) ** 2

@@ -15,6 +15,10 @@ from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import attention, rescaled, run
 from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.calculus import Index, dot, vector
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import TRUE, ForAll, proposition
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -31,6 +35,18 @@ from eigentoken.theory.statements.statement import (
 )
 
 B = matrix("B")
+_W, _I, _J = VectorLetter("w"), Index("token", "i"), Index("token", "j")
+_OWN, _TOP = (dot(vector("w"), vector("x", each)) for each in (_I, _J))
+#: ``w^T x_i' <= w^T x_i`` for the token that is highest along w: along every direction the rescaled hull does not grow.
+HULLS = ForAll(
+    _W,
+    TRUE,
+    ForAll(
+        _I,
+        ForAll(_J, TRUE, proposition(sp.Le(Tensor(_TOP), Tensor(_OWN), evaluate=False))),
+        proposition(sp.Le(Rate(_OWN), Tensor(_OWN), evaluate=False)),
+    ),
+)
 SCORE = np.array([[2, 0.5], [0.5, 1]])
 TOKENS = np.array([[1, 0.2], [-0.6, 0.9], [-0.3, -1.1], [0.2, 0.1], [0.5, -0.4]])
 
@@ -107,6 +123,7 @@ CL_4 = register(
         title="Value matrix a multiple of the identity: nested hulls, limits on faces",
         systems=("token-flow",),
         conditions=(IsIdentity(B),),
+        claims=(Formula(HULLS),),
         text=r"(a) For every $W$ the convex hull of the rescaled tokens $z_i = e^{-t}x_i$ is nested decreasing. (b) If all $z_i$ "
         r"converge, every limit $p$ satisfies $p^{\top}Wp = \max_jp^{\top}Wz_j(\infty)$, for every $W$. (c) For symmetric $W "
         r"\succ 0$ and a polytope $K$ with vertices $v_j$ the set $\{x \in K : x^{\top}Wx = \max_jx^{\top}Wv_j\}$ is finite and "

@@ -16,7 +16,9 @@ from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.deterministic_data import as_floats, det_tokens
 from eigentoken.proofs.properties.token_fields import Array, euclidean, precise, run
 from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import IsIdentity, PositiveDefinite, Symmetric
+from eigentoken.theory.language.places import Zero
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -78,7 +80,8 @@ CL_6 = register(
         title="Value matrix minus the identity: collapse to the origin",
         systems=("token-flow",),
         conditions=(IsIdentity(-B), Symmetric(W), PositiveDefinite(W)),
-        text=r"All tokens tend to $0$, and the attention matrix to $\frac1n\mathbf 1\mathbf 1^{\top}$.",
+        claims=(Converges(Zero()),),
+        text=r"The attention matrix tends to $\frac1n\mathbf 1\mathbf 1^{\top}$.",
         depends=("PH-T2",),
         notes=(
             Remark(

@@ -12,16 +12,21 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.bounds.placement_claims import ROOM
+from eigentoken.proofs.bounds.placement_claims import scalar_equation as scalar_equation_of
 from eigentoken.proofs.clusters.sources import PERSPECTIVE, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, random_units, sphere
+from eigentoken.theory.language.claims import ForwardInvariant
 from eigentoken.theory.language.conditions import IsIdentity
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.places import Equiangular
+from eigentoken.theory.language.proportion import MultipleOf
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
 
-V = matrix("V")
+V, M = matrix("V"), matrix("M")
 
 
 def slope(rho: Any, n: int, beta: Any, softmax: bool, exp: Any = mpmath.exp) -> Any:
@@ -115,7 +120,9 @@ CL_9 = register(
         source=recorded(PERSPECTIVE, "equiangular and orthogonal starts"),
         title="Equiangular tokens: an exact scalar equation",
         systems=("attention-flow",),
-        conditions=(IsIdentity(V),),
+        conditions=(IsIdentity(V), MultipleOf(M), *ROOM),
+        claims=(ForwardInvariant(Equiangular()), scalar_equation_of(Eigenvalue(M, 1))),
+        claims_from=(("three kinds of tokens",), ("three kinds of tokens",)),
         text=r"Let $M = \beta I$ with any real $\beta$ and $x_i^{\top}x_j = \rho$ for all $i \neq j$ at the start, "
         r"$-\frac1{n-1} < "
         r"\rho < 1$. The tokens stay equiangular, $\dot\rho = \frac{2e^{\beta\rho}(1 - \rho)(1 + (n-1)\rho)}{e^{\beta} + "

@@ -14,14 +14,17 @@ import sympy as sp
 from eigentoken.proofs.clusters.sources import SPHERES, abstract
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import random_units
+from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import IsIdentity, Relation
-from eigentoken.theory.language.terms import d, matrix
+from eigentoken.theory.language.places import ConsensusSet
+from eigentoken.theory.language.proportion import MultipleOf
+from eigentoken.theory.language.terms import Eigenvalue, d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Argument, Derivation, Identity, Inequality
 
-V = matrix("V")
+V, M = matrix("V"), matrix("M")
 COS, BETA, SIZE = sp.symbols("c beta m", real=True)
 #: ``phi'(c)(d - 2 - c) + phi''(c)(1 - c^2)`` over ``e^{beta c}`` for ``phi' = e^{beta c}``.
 BRACKET = SIZE - 2 - COS + BETA * (1 - COS**2)
@@ -127,9 +130,11 @@ CL_10 = register(
         source=abstract(SPHERES, "synchronisation on spheres"),
         title="Spheres in dimension three and more: almost every start reaches consensus",
         systems=("attention-flow",),
-        conditions=(IsIdentity(V), Relation(d >= 3)),
-        text=r"Let $M = \beta I$ with $\beta \ge -\frac12$ for $d = 3$, and $\beta > -\beta_d$, $\beta_d = \frac12\bigl(d - 2 + "
-        r"\sqrt{(d-2)^2 - 1}\bigr)$ for $d \ge 4$. At every equilibrium other than consensus the energy has a direction of "
+        conditions=(IsIdentity(V), MultipleOf(M), Relation(d >= 3), Relation(Eigenvalue(M, 1) >= -sp.Rational(1, 2))),
+        claims=(AlmostEveryConverges(ConsensusSet()),),
+        claims_from=(("the rest",),),
+        text=r"The same for $d \ge 4$ and $M = \beta I$ with $\beta > -\beta_d$, $\beta_d = \frac12\bigl(d - 2 + "
+        r"\sqrt{(d-2)^2 - 1}\bigr)$. At every equilibrium other than consensus the energy has a direction of "
         r"positive second derivative, and almost every start converges to consensus. The second derivative of $E = "
         r"\frac12\sum_{i \neq j}w_{ij}\phi(c_{ij})$ along $x_i + \varepsilon v$, averaged over unit $v$, is $\frac1d\sum_{i \neq "
         r"j}w_{ij}(1 - c_{ij})[\phi''(c_{ij})(1 - c_{ij}^2) + \phi'(c_{ij})(d - 2 - c_{ij})]$.",

@@ -17,8 +17,11 @@ import sympy as sp
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
-from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue, matrix, n
+from eigentoken.theory.language.claims import AlmostEveryConverges
+from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.places import EachAt
+from eigentoken.theory.language.proportion import MultipleOf
+from eigentoken.theory.language.terms import Eigenvalue, Trace, matrix, n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -33,7 +36,7 @@ from eigentoken.theory.statements.statement import (
 )
 from eigentoken.theory.statements.steps import Argument, Derivation, Identity
 
-U = matrix("U")
+U, P = matrix("U"), matrix("P")
 THETA, TOP, SECOND, WEIGHT = sp.symbols("theta lambda mu a", real=True)
 #: ``P = diag(-1, 1 + 8/3 ln 2)``, ``V = diag(2, 1)``.
 SCORE = sp.diag(-1, 1 + sp.Rational(8, 3) * sp.log(2))
@@ -234,10 +237,18 @@ CL_13A = register(
         source=recorded(CAUSAL, "the spectral atlas, simple positive leader; the restricted form is ours"),
         title="Spectral atlas, repaired: scores aligned with the value matrix",
         systems=("causal-flow",),
-        conditions=(Symmetric(U), SimpleTop(U), Relation(Eigenvalue(U, 1) > 0)),
-        text=r"If $P = kU$ or $P = kI$ with $k \ge 0$, then for almost every start every token tends to the top "
-        r"eigenvector of $U$ "
-        r"or to its negative, for every number of tokens.",
+        conditions=(
+            Symmetric(U),
+            SimpleTop(U),
+            Relation(Eigenvalue(U, 1) > 0),
+            AnyOf(
+                (
+                    AllOf((MultipleOf(P, U), Relation(Trace(P * U) >= 0))),
+                    AllOf((MultipleOf(P), Relation(Trace(P) >= 0))),
+                )
+            ),
+        ),
+        claims=(AlmostEveryConverges(EachAt(U, 1)),),
         depends=("CL-13",),
         property_tests=(OnInstances(no_stable_state_off_the_axis),),
     )

@@ -13,7 +13,9 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.properties.checks import OnInstances, gap
+from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import IsIdentity, Relation
+from eigentoken.theory.language.places import ConsensusSet
 from eigentoken.theory.language.terms import d, matrix, n
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
@@ -106,6 +108,8 @@ AB_X5 = register(
         title="At most four tokens on the circle: strict saddles but for consensus",
         systems=("ellipsoid-flow",),
         conditions=(IsIdentity(P), Relation(sp.Eq(d, 2)), Relation(n <= 4)),
+        claims=(AlmostEveryConverges(ConsensusSet()),),
+        claims_from=(("the rest",),),
         text=r"Every critical point of $E = \frac12\sum_{ij}e^{\cos(\theta_i - \theta_j)}$ that is no consensus has a "
         r"direction of positive "
         r"second derivative; so almost every start reaches consensus.",

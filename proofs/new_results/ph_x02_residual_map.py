@@ -14,6 +14,10 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import Array, attention
+from eigentoken.theory.language.claims import Diverges, ForwardInvariant, When
+from eigentoken.theory.language.conditions import AllOf, InHemisphere, Relation, SimpleTop
+from eigentoken.theory.language.places import Hemisphere
+from eigentoken.theory.language.terms import Eigenvalue, matrix
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -107,6 +111,10 @@ def grows_and_aligns(source: np.random.Generator) -> Mapping[str, float]:
     }
 
 
+B = matrix("B")
+#: The leading eigenvalue is real, simple and positive, and the tokens start above its left eigenvector.
+ABOVE = AllOf((SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)))
+
 PH_X2 = register(
     Statement(
         id="PH-X2",
@@ -115,6 +123,8 @@ PH_X2 = register(
         title="The residual map: divergence at one rate, and directions that collapse",
         systems=("residual-map",),
         covers=Covers(masks=(ANY,), positions=(ANY,)),
+        claims=tuple(When(ABOVE, each) for each in (ForwardInvariant(Hemisphere(B, left=True)), Diverges(every=True))),
+        claims_from=(("heights",), ("heights",)),
         text=r"Let $x_l^+ = x_l + \tau\sum_ip_{li}Bx_i$, $\tau > 0$, with any nonnegative weights whose rows sum to one "
         r"(any scores, mask, "
         r"positions, layer by layer), $u^{\top}B = \lambda u^{\top}$, $\lambda > 0$, $H_l = u^{\top}x_l(0) > 0$. (a) $(1 + "

@@ -16,7 +16,16 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, sphere, unit_rows
-from eigentoken.theory.language.conditions import PositiveSemidefinite, Symmetric
+from eigentoken.theory.calculus import Index, dot, exponential, vector
+from eigentoken.theory.calculus import matrix as product
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import proposition
+from eigentoken.theory.kernel.tensors import Rate
+from eigentoken.theory.language.claims import Converges
+from eigentoken.theory.language.conditions import PositiveSemidefinite, Relation, Symmetric
+from eigentoken.theory.language.places import SomeEquilibrium
+from eigentoken.theory.language.proportion import MultipleOf
+from eigentoken.theory.language.terms import Trace, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -120,6 +129,12 @@ def indefinite_values_fall() -> Verdict:
     return fails(f"forms {forms}")
 
 
+M = matrix("M")
+_I, _J = Index("token", "i"), Index("token", "j")
+_ENERGY = exponential(dot(vector("x", _I), vector("x", _J), product("M"))).summed(_I).summed(_J)
+#: ``sum_ij e^{x_i^T M x_j}``, which is ``2 c E``, does not fall in a step.
+CLIMBS = proposition(sp.Ge(Rate(_ENERGY), 0, evaluate=False))
+
 CT_10 = register(
     Statement(
         id="CT-10",
@@ -127,10 +142,8 @@ CT_10 = register(
         source=Source(HERE, "gradient scores"),
         title="Gradient scores: every trajectory of the attention flow converges",
         systems=("attention-flow",),
-        conditions=(Symmetric(V),),
-        text=r"If $M = cV$ with $c \neq 0$, every trajectory converges to a single equilibrium, for any sign of $c$ and "
-        r"any signature "
-        r"of $V$.",
+        conditions=(Symmetric(V), MultipleOf(M, V), Relation(sp.Ne(Trace(M * V), 0))),
+        claims=(Converges(SomeEquilibrium()),),
         depends=("CT-8",),
         notes=(
             Remark(
@@ -151,7 +164,9 @@ PM_X4 = register(
         source=Source(HERE, "gradient scores"),
         title="Gradient scores: the energy of the attention map grows for every step size",
         systems=("attention-map",),
-        conditions=(Symmetric(V), PositiveSemidefinite(V)),
+        conditions=(Symmetric(V), PositiveSemidefinite(V), MultipleOf(M, V), Relation(Trace(M * V) > 0)),
+        claims=(Formula(CLIMBS),),
+        claims_from=(("the rest",),),
         text=r"If $M = cV$ with $c > 0$, then for every $\alpha > 0$ (where no $y_i$ vanishes) $E(x^+) - E(x) \ge "
         r"\frac1{2\alpha}\sum_iZ_i(1 + r_i)|x_i^+ - x_i|^2 \ge 0$, $E = \frac1{2c}\sum_{ij}e^{cx_i^{\top}Vx_j}$. "
         r"Without the sign of "
