@@ -83,7 +83,7 @@ def _matrices(
     for pair in plan.commute:
         _commuting(pair, drawn, plan, count, generator)
     solve_derived(plan, drawn, draw)
-    _proportional(plan, drawn, generator)
+    _proportional(plan, shape, drawn, generator)
     heads = plan.system.multihead
     made = _split_into_heads(plan, drawn, corner, count, generator) if heads else dict(drawn)
     return with_further(plan.system, made, count, d, draw, generator)
@@ -138,8 +138,10 @@ def _commuting(pair: tuple[Any, Any], drawn: dict[str, Tensor], plan: Plan, coun
     drawn[second] = weights[:, 0] * eye + weights[:, 1] * base + weights[:, 2] * base @ base
 
 
-def _proportional(plan: Plan, drawn: dict[str, Tensor], generator: torch.Generator) -> None:
-    """``X = c Y`` for the pairs of the plan, with factors of both signs, 0 and 1 among them."""
+def _proportional(
+    plan: Plan, shape: tuple[int, int, int, int], drawn: dict[str, Tensor], generator: torch.Generator
+) -> None:
+    """``X = c Y`` for the pairs of the plan, with factors of both signs, 0 and 1 among them; for ``X = c I`` within its bounds."""
     for term, of in plan.multiples:
         if not _known(term, drawn) or not (of == IDENTITY or _known(of, drawn)):
             continue
@@ -148,6 +150,13 @@ def _proportional(plan: Plan, drawn: dict[str, Tensor], generator: torch.Generat
         factor = 1.5 * torch.randn(len(base), 1, 1, generator=generator, dtype=torch.float64)
         usual = torch.rand(len(base), 1, 1, generator=generator, dtype=torch.float64)
         factor = torch.where(usual < 0.1, torch.ones_like(factor), torch.where(usual > 0.95, 0 * factor, factor))
+        low, high = _bounds(plan, term, shape).get(1, (None, None)) if of == IDENTITY else (None, None)
+        if low is not None and high is not None:
+            factor = low + (high - low) * usual
+        elif low is not None:
+            factor = torch.where(factor < low, low + (low - factor), factor)
+        elif high is not None:
+            factor = torch.where(factor > high, high - (factor - high), factor)
         drawn[term.name] = factor * of_which
 
 

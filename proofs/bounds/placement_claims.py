@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.bounds.head_map import mean
+from eigentoken.proofs.bounds.head_map import head
 from eigentoken.proofs.bounds.rows import I, J
 from eigentoken.theory.calculus import delta, dot, vector
 from eigentoken.theory.kernel.formulas import Formula
@@ -101,7 +101,7 @@ def scalar_equation(beta: Any) -> Formula:
 
 _SCALED, _OTHER = _weights(Eigenvalue(matrix("W"), 1) * Tensor(_SQUARE), RHO)
 _U = (_SCALED - _OTHER) ** 2
-_MEANS = Tensor(dot(mean(I), mean(J))), Tensor(dot(mean(I), mean(I)))
+_MEANS = Tensor(dot(head(I), head(J))), Tensor(dot(head(I), head(I)))
 #: BD-T1: the cosine of two outputs of attention without a skip.
 ONE_LAYER = pairs(
     _equal(

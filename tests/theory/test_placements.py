@@ -36,6 +36,7 @@ def _eye(d: int, size: float = 1.0) -> tuple[tuple[float, ...], ...]:
     ("name", "cosine", "radius"),
     [
         ("attention-flow", 0.4794867821854205, 1.0),
+        ("post-norm-flow", 0.4794867821854205, 1.0),
         ("pre-norm-flow", 0.3742741602434541, 1.538870963020184),
         ("peri-norm-flow", 0.5203585095781524, 1.832745830382295),
     ],
@@ -97,6 +98,8 @@ def test_without_gains_they_are_the_systems_that_are_known() -> None:
         return sp.Matrix(instance.system.advance(EXACT, instance.parameters, instance.tokens, None))
 
     assert step("post-norm-map") == step("attention-map")
+    assert step("post-norm-flow") == step("attention-flow")
+    assert step("post-norm-flow", G=G) != step("post-norm-flow")
     flow = Instance.of("token-flow", TOKENS, B=V, W=M)
     moved = sp.Matrix(flow.tokens) + sp.Rational(1, 3) * sp.Matrix(
         flow.system.advance(EXACT, flow.parameters, flow.tokens, None)
