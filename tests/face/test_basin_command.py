@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -80,3 +81,36 @@ def test_bad_input_is_one_line(call: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said) as problem:
         et.basin(**call)
     assert "\n" not in str(problem.value)
+
+
+@pytest.mark.slow
+def test_the_count_of_the_sheet_is_of_tokens_that_are_nearly_equal() -> None:
+    """docs/basins.md: 6 of 23 heads of minilm with ids from 5 to 499, 0 of 23 with ids of the whole vocabulary."""
+    from eigentoken import models
+    from eigentoken.models.forward import run_tokens
+
+    model = models.load("sample:minilm")
+    leaders = {}
+    for layer in model.layers():
+        for index, head in enumerate(layer.heads):
+            values, left = np.linalg.eig((head.V @ head.O).astype(float).T)
+            first, second = np.argsort(-np.abs(values))[:2]
+            if values[first].imag == 0 < values[first].real and abs(values[second]) < abs(values[first]):
+                leaders[layer.index, index] = head.V.T @ left[:, first].real
+
+    def entered(ids: np.ndarray) -> int:
+        """Heads for which some sequence is whole on one side."""
+        states = {each.index: each.input for each in run_tokens(model, ids, dtype=np.float64)}
+        heights = [states[layer] @ u for (layer, _), u in leaders.items()]
+        return sum(bool(((each > 0).all(-1) | (each < 0).all(-1)).any()) for each in heights)
+
+    def cosine(rows: np.ndarray) -> float:
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return float(((unit.sum(0) ** 2).sum() - len(unit)) / (len(unit) * (len(unit) - 1)))
+
+    table = np.asarray(model.embedding().token, dtype=float)
+    drawn = np.random.default_rng(0).integers(0, len(table), size=(8, 32))
+    assert len(leaders) == 23
+    assert entered(np.random.default_rng(1).integers(5, 500, size=(1, 32))) == 6
+    assert entered(drawn) == 0
+    assert round(cosine(table[5:500]), 2) == 0.81 and round(cosine(table[drawn.ravel()]), 2) == 0.02
