@@ -141,7 +141,7 @@ def _commuting(pair: tuple[Any, Any], drawn: dict[str, Tensor], plan: Plan, coun
 def _proportional(
     plan: Plan, shape: tuple[int, int, int, int], drawn: dict[str, Tensor], generator: torch.Generator
 ) -> None:
-    """``X = c Y`` for the pairs of the plan, with factors of both signs, 0 and 1 among them; for ``X = c I`` within its bounds."""
+    """``X = c Y`` for the pairs of the plan, with factors of both signs, 0 and 1 among them; ``X = c I`` within its bounds."""
     for term, of in plan.multiples:
         if not _known(term, drawn) or not (of == IDENTITY or _known(of, drawn)):
             continue

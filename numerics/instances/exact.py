@@ -392,7 +392,9 @@ def _diagonal_name(plan: Plan, batch: Batch) -> str | None:
     place = plan.place
     if isinstance(place, AntipodalAt | Polygonal):
         return None
-    term = place.term if isinstance(place, ConsensusAt | BipartiteAt | EachAt) else terms.matrix(str(batch.system.value))
+    term = (
+        place.term if isinstance(place, ConsensusAt | BipartiteAt | EachAt) else terms.matrix(str(batch.system.value))
+    )
     if not hasattr(term, "name") or batch.system.multihead:
         return None
     asked = plan.matrices.get(term, MatrixPlan())

@@ -167,7 +167,11 @@ def placed_equiangular(place: Equiangular, batch: Batch, generator: torch.Genera
     count, n, d = batch.count, batch.n, batch.d
     frame = torch.linalg.qr(torch.randn(count, d, d, generator=generator, dtype=torch.float64)).Q.mT
     if n > d:
-        x = frame[:, :1].expand(-1, n, -1).clone() if place.cosine in (None, 1) else torch.full_like(batch.tokens, torch.nan)
+        x = (
+            frame[:, :1].expand(-1, n, -1).clone()
+            if place.cosine in (None, 1)
+            else torch.full_like(batch.tokens, torch.nan)
+        )
         return _put(batch, x, None)
     low = -1.0 / (n - 1) if n > 1 else -1.0
     share = torch.rand(count, 1, 1, generator=generator, dtype=torch.float64)

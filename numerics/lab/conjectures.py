@@ -22,7 +22,15 @@ from eigentoken.files.writing import write_text
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.claims import AttentionRank, Claim, Iff, InFull, LyapunovStable, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation
-from eigentoken.theory.language.places import AntipodalAt, Clustering, ConsensusSet, Equiangular, Hemisphere, Place, Polygonal
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    Clustering,
+    ConsensusSet,
+    Equiangular,
+    Hemisphere,
+    Place,
+    Polygonal,
+)
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.algebra import MaskValue

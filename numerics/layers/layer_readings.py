@@ -156,9 +156,7 @@ def read_layer(statement: Statement, weights: LayerWeights, answers: Answers) ->
     )
 
 
-def _on_subject(
-    statement: Statement, subject: Subject, weights: LayerWeights, answers: Answers
-) -> StatementOnLayer:
+def _on_subject(statement: Statement, subject: Subject, weights: LayerWeights, answers: Answers) -> StatementOnLayer:
     """A statement about a head, a layer, a norm or rows of weights: about this layer or not.
 
     Its conditions are read on the letters of the first system that it names; what stands in words is not read.

@@ -1,7 +1,8 @@
 """The skew part of a matrix at the leading eigenvector of its symmetric part, as a certified interval (BD-E1).
 
-With ``F = S + K`` and v the unit eigenvector of S for its largest eigenvalue.  An approximate v~ with residual ``r = |S v~ - w v~|``
-has ``sin(v, v~) <= r / (w - lambda_2)`` (Davis-Kahan, one vector), so that ``||K v| - |K v~|/|v~|| <= sqrt(2) |K| sin(v, v~)``.
+With ``F = S + K`` and v the unit eigenvector of S for its largest eigenvalue.  An approximate v~ with the residual
+``r = |S v~ - w v~|`` has ``sin(v, v~) <= r / (w - lambda_2)`` (Davis-Kahan, one vector), so that
+``||K v| - |K v~|/|v~|| <= sqrt(2) |K| sin(v, v~)``.
 """
 
 from __future__ import annotations

@@ -283,7 +283,9 @@ def certified_multiple_of(condition: MultipleOf, case: Case) -> Verdict:
     if any(each is None for each in empty):
         return verdict_of(None, said)
     pivot = next((place for place, each in enumerate(empty) if each is False), None)
-    minors = list(value) if pivot is None else [a * of[pivot] - value[pivot] * b for a, b in zip(value, of, strict=True)]
+    minors = (
+        list(value) if pivot is None else [a * of[pivot] - value[pivot] * b for a, b in zip(value, of, strict=True)]
+    )
     answers = [zero(entry) for entry in minors]
     return verdict_of(False if any(each is False for each in answers) else all(answers) or None, said)
 

@@ -15,8 +15,8 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import HULL, SPREAD, hull, spread
-from eigentoken.proofs.bounds.layer_claims import DIRECTION, DIVERSITY
 from eigentoken.proofs.bounds.heads import centred, diameter, norm, stochastic, variation
+from eigentoken.proofs.bounds.layer_claims import DIRECTION, DIVERSITY
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula

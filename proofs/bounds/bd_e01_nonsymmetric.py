@@ -41,7 +41,6 @@ from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
 
-
 F, V = matrix("F"), matrix("V")
 #: ``kappa^2``, the gap, ``c_0``, ``sigma`` and ``mu_- = c_0 + sigma``.
 SQUARE = ScoreAtEigenvector(skew(F).T * skew(F), sym(F), 1)

@@ -173,6 +173,7 @@ BD_T2 = register(
     )
 )
 
+
 def _diffuse(k: Kernel) -> Proved:
     """The width of a row, and the last claim of BD-S3."""
     half = proof_of_range(k)

@@ -1,7 +1,7 @@
 """What bounds say of one head and of one layer with a skip, in full: claims that random instances look at.
 
-The head is ``f_i = B m_i``, ``m_i = sum_j a_ij x_j``, the velocity of the token flow; the layer is ``x_i^+ = x_i + alpha f_i``, the
-residual map.  A norm of a linear map is said by forms: ``|A| <= c`` where ``z^T A w <= c |z| |w|`` for all z and w.
+The head is ``f_i = B m_i``, ``m_i = sum_j a_ij x_j``, the velocity of the token flow; the layer is ``x_i^+ = x_i + alpha f_i``,
+the residual map.  A norm of a linear map is said by forms: ``|A| <= c`` where ``z^T A w <= c |z| |w|`` for all z and w.
 """
 
 from __future__ import annotations
@@ -23,7 +23,18 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
 
-__all__ = ["BALL", "BLOCKS", "DEPTH", "DIRECTION", "DIVERSITY", "RADIUS_OF_A_NORM", "SINK", "SKIP", "WIDE_ROW", "wide_row"]
+__all__ = [
+    "BALL",
+    "BLOCKS",
+    "DEPTH",
+    "DIRECTION",
+    "DIVERSITY",
+    "RADIUS_OF_A_NORM",
+    "SINK",
+    "SKIP",
+    "WIDE_ROW",
+    "wide_row",
+]
 
 VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
 OTHER, _AVERAGED = Index("token", "k"), Index("token", "t")
@@ -69,8 +80,7 @@ _IN_DIAMETER = for_all(sp.Le(Tensor(_square(_token(J) - _token(K))), _D**2, eval
 _MOST = alpha * VALUES * _D * sp.tanh(SCORES * _D**2 / 4)
 #: BD-R4 for one head: a distance changes by at most ``alpha |B| D tanh(|W| D^2/4)`` where all distances are at most D.
 SKIP = tuple(
-    ForAll(_D, _IN_DIAMETER, for_all(each, I, OTHER))
-    for each in _between(_after(_APART), Tensor(_APART), _MOST)
+    ForAll(_D, _IN_DIAMETER, for_all(each, I, OTHER)) for each in _between(_after(_APART), Tensor(_APART), _MOST)
 )
 
 _PUSH, _OWN = dot(_z, _token(J), product("B")), dot(_z, _token(I))
@@ -187,12 +197,19 @@ def wide_row(k: Kernel) -> Proved:
     ends = []
     for at in (J, K):
         score, key = Tensor(_ROW.score(at)), vector(KEYS.name, at)
-        known = [k.textbook(EUCLIDEAN, y=query, z=key), short, k.instantiate(inside, at), k.square(key), k.square(query)]
+        known = [
+            k.textbook(EUCLIDEAN, y=query, z=key),
+            short,
+            k.instantiate(inside, at),
+            k.square(key),
+            k.square(query),
+        ]
         square = k.arithmetic(known, sp.Le(score**2, (_R * _Q) ** 2, evaluate=False))
         ends.append(k.arithmetic([square], sp.And(sp.Le(score, _R * _Q), sp.Ge(score, -_R * _Q))))
     found = k.generalise(J, k.generalise(K, k.arithmetic(ends, NARROW_ROW)))
     found = k.generalise(_R, k.generalise(_Q, found, SHORT_QUERY), KEYS_IN_BALL)
     return k.generalise(QUERY, k.generalise(KEYS, found))
+
 
 _SCALE, _GAIN, _b = sp.Symbol("s", nonnegative=True), SpectralNorm(matrix("G")), vector("b")
 _SCALED = _square(vector("w").applied(product("G")) * _SCALE + _b)
@@ -201,9 +218,7 @@ RADIUS_OF_A_NORM = for_all(
     ForAll(
         _SCALE,
         proposition(sp.Le(_SCALE**2 * Tensor(_square(vector("w"))), d, evaluate=False)),
-        proposition(
-            sp.Le(sp.sqrt(Tensor(_SCALED)), sp.sqrt(d) * _GAIN + sp.sqrt(Tensor(_square(_b))), evaluate=False)
-        ),
+        proposition(sp.Le(sp.sqrt(Tensor(_SCALED)), sp.sqrt(d) * _GAIN + sp.sqrt(Tensor(_square(_b))), evaluate=False)),
     ),
     _W,
     VectorLetter("b"),

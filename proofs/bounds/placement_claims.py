@@ -1,7 +1,7 @@
 """What BD-P1 to BD-P6 and BD-T1 say of equiangular tokens, in full: speeds at a state of the flows with the norm in each place.
 
-With ``r = |x_i|``, the cosine ``rho = x_i^T x_j/r^2`` of two tokens, scores ``beta x_i^T x_j`` of the normed tokens, and the weight b of
-another token and a of the own: ``b = 1/(n - 1 + e^{beta (1 - rho)})``, ``a = 1 - (n - 1) b``.
+With ``r = |x_i|``, the cosine ``rho = x_i^T x_j/r^2`` of two tokens, scores ``beta x_i^T x_j`` of the normed tokens, and the
+weight b of another token and a of the own: ``b = 1/(n - 1 + e^{beta (1 - rho)})``, ``a = 1 - (n - 1) b``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ CURVE = pairs(_equal(B * _ROOM * Rate(_SQUARE), Tensor(_SQUARE) * _HEIGHT * Rate
 CLOSED = pairs(_equal(n * R * Rate(_COSINE), 2 * _ROOM))
 #: Orthogonal tokens: ``r rho' = 2/(n - 1 + e^beta)``.
 FIRST_SPEED = pairs(_equal(R * Rate(_COSINE), 2 / (n - 1 + sp.exp(BETA))), 0)
-
 
 
 def scalar_equation(beta: Any) -> Formula:

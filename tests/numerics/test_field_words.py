@@ -1,4 +1,4 @@
-"""Multiples of a matrix, equiangular families, tokens at plus or minus an eigenvector: all readings of the words, and near misses."""
+"""Multiples of a matrix, equiangular families, tokens at plus or minus an eigenvector: all readings, and near misses."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def forward_invariant_in_other_words(word: claims.ForwardInvariant) -> Propositi
 
 
 def equiangular(cosine: Any = None) -> Proposition:
-    """The state is equiangular: all ``|x_i|^2`` are equal, and all ``x_i^T x_j`` with ``i != j`` (with a cosine: ``c |x_i|^2``)."""
+    """The state is equiangular: all ``|x_i|^2`` are equal, and all ``x_i^T x_j``, ``i != j`` (with a cosine: ``c |x_i|^2``)."""
     first, second, third, fourth = (Index("token", name) for name in ("i", "j", "k", "l"))
     tokens = {each: vector(STATE, each) for each in (first, second, third, fourth)}
     squares = [Tensor(dot(tokens[each], tokens[each])) for each in (first, third)]

@@ -32,6 +32,18 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         inner = self._print(expr.arg)
         return rf"{inner}^{{\top}}" if expr.arg.is_symbol else rf"\left({inner}\right)^{{\top}}"
 
+    def _print_MatAdd(self, expr: Any) -> str:
+        """Symmetric and skew parts of a letter by their names."""
+        from sympy import MatrixSymbol
+
+        for letter in expr.atoms(MatrixSymbol):
+            for name, sign in ((r"\operatorname{sym}", 1), (r"\operatorname{skew}", -1)):
+                part = (letter + sign * letter.T) / 2
+                if expr in (part, (-part).doit()):
+                    return f"{'' if expr == part else '- '}{name}({self._print(letter)})"
+        found: str = super()._print_MatAdd(expr)
+        return found
+
     def _print_MatrixSymbol(self, expr: Any, style: str = "plain") -> str:
         return str(expr.name)
 

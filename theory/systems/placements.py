@@ -150,5 +150,8 @@ RESIDUAL = System(
 #: The systems of this module by name.
 PLACEMENTS: Mapping[str, System] = {
     made.name: made
-    for made in (*map(declared, (PreNormMap, PreNormFlow, PeriNormMap, PeriNormFlow, PostNormMap, PostNormFlow)), RESIDUAL)
+    for made in (
+        *map(declared, (PreNormMap, PreNormFlow, PeriNormMap, PeriNormFlow, PostNormMap, PostNormFlow)),
+        RESIDUAL,
+    )
 }
