@@ -91,7 +91,7 @@ CLOSED = pairs(_equal(n * R * Rate(_COSINE), 2 * _ROOM))
 FIRST_SPEED = pairs(_equal(R * Rate(_COSINE), 2 / (n - 1 + sp.exp(BETA))), 0)
 
 
-def scalar_equation(beta: Any) -> Formula:
+def scalar_equation(beta: sp.Expr) -> Formula:
     """CL-9, on the sphere: ``rho' = 2 e^{beta rho} (1 - rho)(1 + (n-1) rho)/(e^beta + (n-1) e^{beta rho})``."""
     rho = Tensor(dot(_I, _J))
     top = 2 * sp.exp(beta * rho) * (1 - rho) * (1 + (n - 1) * rho)

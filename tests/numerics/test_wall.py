@@ -42,6 +42,7 @@ LANGUAGE = {
     "eigentoken.theory.language.claims": "words",
     "eigentoken.theory.language.conditions": "words",
     "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
+    "eigentoken.theory.language.proportion": "a condition on two matrices",
     "eigentoken.theory.language.places": "words",
     "eigentoken.theory.language.readings": "words as LaTeX, and the class of a table; the re-check's tables are its own",
     "eigentoken.theory.systems.system": "what a system is: space, time, the names of its parameters",
