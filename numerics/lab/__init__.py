@@ -8,7 +8,7 @@
 >>> V = matrix("V")
 >>> guess = Conjecture("consensus", "oja-flow", [Symmetric(V), Relation(Eigenvalue(V, 1) > 0)], [Stable(ConsensusAt(V, 1))])
 
-For: ``refute``: search, shrink to simple numbers, certify.
+For: ``refute``: search, shrink to simple numbers, certify; ``strengthen``: what a survivor could say beyond that.
 Enters: a conjecture.  Leaves: a report with a certified counterexample, or how hard it was looked for.
 Below it: theory, instances, readings, author_code.
 """
@@ -16,5 +16,18 @@ Below it: theory, instances, readings, author_code.
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError, load, new
 from eigentoken.numerics.lab.refutation import refute
 from eigentoken.numerics.lab.report import Progress, RefutationReport, RefutationResult
+from eigentoken.numerics.lab.strengthen import strengthen
+from eigentoken.numerics.lab.strengthen_report import StrengthenReport
 
-__all__ = ["Conjecture", "ConjectureError", "Progress", "RefutationReport", "RefutationResult", "load", "new", "refute"]
+__all__ = [
+    "Conjecture",
+    "ConjectureError",
+    "Progress",
+    "RefutationReport",
+    "RefutationResult",
+    "StrengthenReport",
+    "load",
+    "new",
+    "refute",
+    "strengthen",
+]

@@ -28,7 +28,7 @@ from eigentoken.theory.language.documents import GIVEN
 from eigentoken.theory.language.readings import CERTIFIED, LATEX
 from eigentoken.theory.printing.plain_text import plain_text
 
-__all__ = ["refute", "refute_conjecture"]
+__all__ = ["Watcher", "prepared", "refute", "refute_conjecture", "refuted_by", "stated_in"]
 
 #: Attempts to certify one kind of violation, for each round of the methods.
 ATTEMPTS = 6
@@ -73,12 +73,12 @@ def refute(
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
     if instances is not None and instances < 1:
         raise ValueError(f"instances must be at least 1, got {instances}")
-    listed, file = _listed(subject)
-    prepared = [(conjecture, *_prepared(conjecture, seed)) for conjecture in listed]
+    listed, file = stated_in(subject)
+    ready = [(conjecture, *prepared(conjecture, seed)) for conjecture in listed]
     results = []
     with Workers(jobs, backend, address) as workers:
         workers.warm()
-        for conjecture, aims, missing in prepared:
+        for conjecture, aims, missing in ready:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch, missing)
             if drop and result.stopped != INTERRUPTED:
                 result = _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch)
@@ -89,7 +89,7 @@ def refute(
     return RefutationReport(tuple(results), file)
 
 
-def _listed(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[list[Conjecture], str]:
+def stated_in(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[list[Conjecture], str]:
     """The conjectures, and the file that they are from."""
     if isinstance(subject, str | Path):
         return load(subject), str(subject)
@@ -102,14 +102,15 @@ def _listed(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[li
     return found, ""
 
 
-def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int, str]]:
+def prepared(conjecture: Conjecture, seed: int, *, partly: bool = False) -> tuple[list[Target], dict[int, str]]:
     """The targets that have an instance, and why there is none for the others.
 
-    Conditions that contradict each other are one clear error at the line of the conjecture.
+    Conditions that contradict each other are one clear error at the line of the conjecture; with ``partly`` it is none where
+    they only contradict a claim or one side of an equivalence.
     """
     aims: list[Target] = []
     missing: dict[int, str] = {}
-    for aim in targets(conjecture):
+    for aim in targets(conjecture, partly=partly):
         try:
             drawn = sample(aim.plan, 4, seed, cells_at_most=FEW_CELLS)
             aims.append(aim)
@@ -117,7 +118,7 @@ def _prepared(conjecture: Conjecture, seed: int) -> tuple[list[Target], dict[int
             missing[id(aim.claim)] = str(problem)
             continue
         except Contradiction as problem:
-            if aim.side:
+            if aim.side and not partly:
                 raise conjecture.error(f"{conjecture.name}: {problem}") from None
             continue
         except ValueError as problem:
@@ -205,6 +206,26 @@ def refute_conjecture(
         lost=tuple(workers.lost[known_losses:]),
         conjecture=conjecture_document(conjecture),
         untested=untested if answer == "not tested" else "",
+    )
+
+
+def refuted_by(conjecture: Conjecture, witness: Certified, seed: int, found_by: str) -> RefutationResult:
+    """The result for a conjecture that falls by a counterexample which is known already: nothing was searched."""
+    return RefutationResult(
+        name=conjecture.name,
+        system=conjecture.system,
+        place=f"{conjecture.file}:{conjecture.line}",
+        answer="refuted",
+        seed=seed,
+        tried=0,
+        units=0,
+        seconds=0.0,
+        best=float("-inf"),
+        stopped="counterexample",
+        found_by=found_by,
+        counterexample=witness,
+        expect=conjecture.expect,
+        conjecture=conjecture_document(conjecture),
     )
 
 
@@ -389,7 +410,7 @@ def _dropped(
     text = _text(conjecture.conditions[index] if index < len(conjecture.conditions) else None)
     weaker = conjecture.without(index)
     try:
-        aims, missing = _prepared(weaker, seed)
+        aims, missing = prepared(weaker, seed)
     except ValueError as problem:
         return DroppedLine(text, None, f"could not be tried without it: {problem}"), None, ""
     result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch, missing)

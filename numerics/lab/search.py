@@ -41,7 +41,7 @@ from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["SearchFinding", "Unit", "UnitResult", "methods", "run_unit", "units"]
+__all__ = ["SEEN", "SearchFinding", "Unit", "UnitResult", "methods", "run_unit", "units"]
 
 #: Violations below this are rounding.
 SEEN = 1e-9

@@ -63,8 +63,11 @@ class Target:
             return found
 
 
-def targets(conjecture: Conjecture) -> list[Target]:
-    """All targets; raises :class:`ConjectureError` where the conditions leave no instance."""
+def targets(conjecture: Conjecture, *, partly: bool = False) -> list[Target]:
+    """All targets; raises :class:`ConjectureError` where the conditions leave no instance.
+
+    With ``partly`` claims and sides of equivalences for which they leave none are left out.
+    """
     found: list[Target] = []
     load()
     try:
@@ -84,7 +87,7 @@ def targets(conjecture: Conjecture) -> list[Target]:
                 made = Target(conjecture, claim, GENERATED(claim, plan, side), side)
                 found.append(replace(made, plan=_small(made)) if hasattr(made.inner, "observable") else made)
             except Contradiction as problem:
-                if side:
+                if side and not partly:
                     raise conjecture.error(f"{conjecture.name}: {problem}") from None
     if conjecture.holds_if is not None:
         at = conjecture.at

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from eigentoken.numerics.lab.conjectures import Conjecture
     from eigentoken.numerics.lab.refutation import refute
     from eigentoken.numerics.lab.report import RefutationReport
+    from eigentoken.numerics.lab.strengthen import strengthen
+    from eigentoken.numerics.lab.strengthen_report import StrengthenReport
+    from eigentoken.proofs.attempts.attempt import AttemptReport, attempt
     from eigentoken.proofs.verify import Verified, verify
     from eigentoken.rechecking.recheck import Recheck
     from eigentoken.theory.classification.classification import Classification
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 #: quick (a test holds that the two agree)
 _HOMES = {
     "AgainstChance": "nulls.against_chance",
+    "AttemptReport": "proofs.attempts.attempt",
     "Basin": "numerics.basins.regions",
     "Certificate": "theory.language.verdicts",
     "CheckedDerivation": "api.derivations",
@@ -78,11 +82,13 @@ _HOMES = {
     "Spectrum": "theory.linearization.spectrum",
     "Statement": "theory.statements.statement",
     "SteerReport": "checking.steer",
+    "StrengthenReport": "numerics.lab.strengthen_report",
     "System": "theory.systems.system",
     "Time": "theory.systems.system",
     "Verdict": "theory.language.verdicts",
     "Verified": "proofs.verify",
     "against_chance": "nulls.against_chance",
+    "attempt": "proofs.attempts.attempt",
     "basin": "api.basins",
     "certify": "api.certifying",
     "check": "checking.run",
@@ -104,6 +110,7 @@ _HOMES = {
     "statement": "theory.statements.registry",
     "statements": "theory.statements.registry",
     "steer": "checking.steer",
+    "strengthen": "numerics.lab.strengthen",
     "system": "theory.systems.catalogue",
     "systems": "theory.systems.catalogue",
     "verify": "proofs.verify",
@@ -111,6 +118,7 @@ _HOMES = {
 
 __all__ = [
     "AgainstChance",
+    "AttemptReport",
     "Basin",
     "Certificate",
     "CheckedDerivation",
@@ -135,12 +143,14 @@ __all__ = [
     "Spectrum",
     "Statement",
     "SteerReport",
+    "StrengthenReport",
     "System",
     "Time",
     "Verdict",
     "Verified",
     "__version__",
     "against_chance",
+    "attempt",
     "basin",
     "certify",
     "check",
@@ -162,6 +172,7 @@ __all__ = [
     "statement",
     "statements",
     "steer",
+    "strengthen",
     "system",
     "systems",
     "verify",

@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 import typer
 import typer.main
 
-from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, weights
+from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, survivors, weights
 from eigentoken.commands.help_page import helpful, wants_help
 from eigentoken.output import settings
 from eigentoken.usage import UsageError, usage_line
@@ -41,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (book, exact, basins, spectrum, certified, weights, lab, dynamics, site):
+for module in (book, exact, basins, spectrum, certified, weights, lab, survivors, dynamics, site):
     module.add_to(app)
 
 

@@ -18,6 +18,7 @@ from sympy import Abs, Rational, log, sqrt
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError
 from eigentoken.numerics.lab.refutation import refute
 from eigentoken.numerics.lab.report import RefutationReport, RefutationResult
+from eigentoken.numerics.lab.strengthen import strengthen
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
@@ -215,6 +216,7 @@ __all__ = [
     "scalar",
     "skew",
     "sqrt",
+    "strengthen",
     "sym",
     "t_split",
     "token_energy",

@@ -21,6 +21,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
     intrinsic_charpoly,
     middle,
     none_outside,
+    some_on_boundary,
 )
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import terms
@@ -156,8 +157,18 @@ class IndependentInstance:
 
     def _some_on_boundary(self) -> bool:
         polynomial = intrinsic_charpoly(self.instance)
-        limit = 1 if self.instance.system.time is Time.MAP else 0
-        return polynomial is not None and bool(polynomial.eval(limit) == 0)
+        return polynomial is not None and some_on_boundary(polynomial, self.instance.system.time)
+
+    def marginal(self) -> bool | None:
+        """Is the spectrum of an equilibrium in the closed region, with an eigenvalue exactly on its boundary?"""
+        if self.at_rest() is not True:
+            return None
+        polynomial = intrinsic_charpoly(self.instance)
+        if polynomial is None:
+            return None
+        if not some_on_boundary(polynomial, self.instance.system.time):
+            return False
+        return none_outside(polynomial, self.instance.system.time)
 
     def at_rest(self) -> bool | None:
         """Is the state an equilibrium?  Exactly by sympy; intervals can only deny it."""

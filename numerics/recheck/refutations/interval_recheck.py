@@ -32,6 +32,7 @@ __all__ = [
     "intrinsic_charpoly",
     "is_definite",
     "none_outside",
+    "some_on_boundary",
     "turned_scores",
 ]
 
@@ -378,3 +379,22 @@ def none_outside(polynomial: sp.Poly, time: Time) -> bool | None:
         return bool(square_free.count_roots(0, None) - int(square_free.eval(0) == 0) == 0)
     before = square_free.count_roots(None, -1) - int(square_free.eval(-1) == 0)
     return bool(beyond == 0 and before == 0)
+
+
+def some_on_boundary(polynomial: sp.Poly, time: Time) -> bool:
+    """Is a root exactly on the unit circle (map), or on the imaginary axis (flow)?  Rational coefficients, exactly.
+
+    On the axis ``p(iw)`` has a real root w in its real and its imaginary part; the circle without -1 is
+    ``z = (1 + iw)/(1 - iw)``.
+    """
+    w, degree, z = sp.Symbol("w", real=True), polynomial.degree(), polynomial.gen
+    if time is Time.FLOW:
+        moved = polynomial.as_expr().subs(z, sp.I * w)
+    else:
+        if polynomial.eval(-1) == 0:
+            return True
+        terms = polynomial.all_coeffs()
+        moved = sum(c * (1 + sp.I * w) ** (degree - i) * (1 - sp.I * w) ** i for i, c in enumerate(terms))
+    real, imaginary = sp.expand(moved).as_real_imag()
+    common = sp.gcd(sp.Poly(real, w), sp.Poly(imaginary, w))
+    return bool(common.degree() > 0 and common.count_roots() > 0)

@@ -41,7 +41,7 @@ from eigentoken.theory.language.documents import (
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 
-__all__ = ["AuthorsCode", "LabRecheck", "recheck_report", "recheck_shown"]
+__all__ = ["AuthorsCode", "LabRecheck", "recheck_report", "recheck_result", "recheck_shown"]
 
 CODE = "a free predicate is code, and was not run again: ask for it with --run-predicates"
 #: The certificate of a free predicate that answers with a number.
@@ -111,13 +111,17 @@ def recheck_shown(
     names = [result["name"] for result in report["results"]]
     if len(set(names)) != len(names):
         found.shown.fails(("results",), "a conjecture is listed twice")
-    for number, result in enumerate(report["results"]):
-        options = _Options(authors_code, time.monotonic() + seconds)
-        try:
-            _Result(found, ("results", number), result, options).run()
-        except UNREADABLE as problem:
-            found.shown.fails(("results", number), f"it cannot be read: {type(problem).__name__}: {problem}"[:300])
+    for number in range(len(report["results"])):
+        recheck_result(found, ("results", number), authors_code, seconds)
     return found
+
+
+def recheck_result(found: LabRecheck, path: Path_, authors_code: AuthorsCode | None, seconds: float) -> None:
+    """One result of a search, which stands at the path."""
+    try:
+        _Result(found, path, found.shown.at(path), _Options(authors_code, time.monotonic() + seconds)).run()
+    except UNREADABLE as problem:
+        found.shown.fails(path, f"it cannot be read: {type(problem).__name__}: {problem}"[:300])
 
 
 def _truth(certificate: Mapping[str, Any], instance: Instance, arc: int | None, options: _Options) -> Verdict:
@@ -177,6 +181,10 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
         return "the margin is not the one that the certificate supports"
     if instance["system"] not in SHAPES:
         return unconfirmed(not_written(instance["system"]))
+    if own["claim"] == "boundary" and not own["cycle"]:
+        exactly = IndependentInstance(read_instance(instance), int(data["k"]), int(data["p"])).marginal()
+        if exactly is not None:
+            return None if exactly else "no eigenvalue is exactly on the boundary with all others inside"
     about = "equilibrium" if own["claim"] in ("fixed", "moved", "undefined") else "linearly asymptotically stable"
     answer = "holds" if own["claim"] in ("fixed", "inside", "discrete") else "fails"
     old, flint.ctx.prec = flint.ctx.prec, PRECISION

@@ -17,6 +17,7 @@ from eigentoken.files.given_arrays import dense_array
 from eigentoken.nulls.against_chance import AgainstChance
 from eigentoken.numerics.basins.regions import Basin
 from eigentoken.numerics.lab.report import RefutationReport
+from eigentoken.numerics.lab.strengthen_report import StrengthenReport
 from eigentoken.numerics.recheck import recheck as recheck_certificate
 from eigentoken.rechecking.recheck import Recheck, Rechecked, recheck_document
 from eigentoken.schemas import schema
@@ -41,6 +42,7 @@ def recheck(
     | Classification
     | Basin
     | RefutationReport
+    | StrengthenReport
     | Mapping[str, Any],
     source: object = None,
     *,
@@ -79,13 +81,13 @@ def recheck(
         elif isinstance(subject, Comparison | AgainstChance | NearestReport):
             named = {"schema": schema(_KINDS[type(subject).__name__])["$id"], **subject.as_dict()}
             path.write_text(json.dumps(named, allow_nan=False), encoding="utf-8")
-        elif isinstance(subject, Classification | Basin | RefutationReport | Mapping):
+        elif isinstance(subject, Classification | Basin | RefutationReport | StrengthenReport | Mapping):
             document = subject if isinstance(subject, Mapping) else subject.as_dict()
             path.write_text(json.dumps(document, default=str, allow_nan=False), encoding="utf-8")
         else:
             raise TypeError(
                 "subject must be a file, a report, a comparison, what was held against chance, a distance, a verdict, "
-                f"a certificate, a classification, a basin or a refutation, got {type(subject).__name__}"
+                f"a certificate, a classification, a basin, a refutation or a table of strengthen, got {type(subject).__name__}"
             )
         return recheck_document(path, **options)
 

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.refutation_document import RefutationDocument, Result
+from eigentoken.documents.strengthen_document import StrengthenDocument
 from eigentoken.files.writing import write_text
 from eigentoken.output import say, say_hanging, settings, show_json
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.report import Progress, RefutationReport
 
-__all__ = ["add_to"]
+__all__ = ["COLOURS", "JsonFlag", "add_to", "keep", "watcher"]
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -59,7 +61,7 @@ def refute(
     def finished(so_far: RefutationReport) -> None:
         """Each conjecture is told, and kept, as soon as it is done."""
         found = so_far.as_dict()
-        _keep(found, output)
+        keep(found, output)
         if _watched():
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
         if not json:
@@ -74,7 +76,7 @@ def refute(
         backend=backend,
         address=address,
         drop=drop,
-        watch=_watch(),
+        watch=watcher(),
         finished=finished,
     )
     document = report.as_dict()
@@ -94,7 +96,7 @@ def refute(
     raise typer.Exit(1 if report.refuted or report.untested else 0)
 
 
-def _keep(document: RefutationDocument, output: Path | None) -> None:
+def keep(document: RefutationDocument | StrengthenDocument | AttemptDocument, output: Path | None) -> None:
     """Write the report so far, whole or not at all."""
     if output is not None:
         import json as codec
@@ -107,7 +109,7 @@ def _watched() -> bool:
     return sys.stderr.isatty() and not settings.quiet
 
 
-def _watch() -> Any:
+def watcher() -> Any:
     if not _watched():
         return None
 

@@ -1,6 +1,7 @@
 """Whatever a command prints with ``--json``."""
 
 from eigentoken.documents.atlas_document import AtlasDocument
+from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.basin_document import BasinDocument
 from eigentoken.documents.chance_document import ChanceDocument
 from eigentoken.documents.check_document import CheckDocument
@@ -22,6 +23,7 @@ from eigentoken.documents.spectrum_document import SpectrumDocument
 from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statements_document import StatementsDocument
 from eigentoken.documents.steer_document import SteerDocument
+from eigentoken.documents.strengthen_document import StrengthenDocument
 from eigentoken.documents.verdict_document import VerdictDocument
 from eigentoken.documents.verify_document import VerifyDocument
 
@@ -29,6 +31,7 @@ __all__ = ["CommandDocument"]
 
 CommandDocument = (
     AtlasDocument
+    | AttemptDocument
     | BasinDocument
     | ChanceDocument
     | CheckDocument
@@ -50,6 +53,7 @@ CommandDocument = (
     | StatementDocument
     | StatementsDocument
     | SteerDocument
+    | StrengthenDocument
     | VerdictDocument
     | VerifyDocument
 )

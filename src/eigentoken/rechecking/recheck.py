@@ -12,11 +12,11 @@ from eigentoken.rechecking.of_reports import certificates_of_check
 
 __all__ = ["AGAIN", "HASHES", "SECOND", "Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
-KINDS = ("check", "compare", "chance", "nearest", "refutation", "classification", "basin", "verdict")
+KINDS = ("check", "compare", "chance", "nearest", "refutation", "strengthen", "classification", "basin", "verdict")
 EXPECTED = (
     "expected a check report (check -o), a comparison (compare -o), what was held against chance (chance -o), a distance "
-    "(nearest --json), a refutation (refute -o), a classification (classify --json), a basin (basin -o), a verdict "
-    "(certify --json) or a certificate (certify --save)"
+    "(nearest --json), a refutation (refute -o), a table (strengthen -o), a classification (classify --json), a basin (basin "
+    "-o), a verdict (certify --json) or a certificate (certify --save)"
 )
 
 
@@ -54,7 +54,7 @@ def recheck_document(
         return _classification(document, seconds)
     if kind == "basin":
         return _basin(document, source, seconds)
-    return _refutation(document, run_predicates, path.parent, seconds)
+    return _searched(document, run_predicates, path.parent, seconds)
 
 
 def _validated(path: Path) -> dict[str, Any]:
@@ -139,11 +139,14 @@ def _certificate(path: Path, document: dict[str, Any], source: Any, seconds: flo
     return Rechecked(str(path), document["condition"], document["verdict"], str(answer.answer), answer.reason)
 
 
-def _refutation(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
+def _searched(document: dict[str, Any], run_predicates: bool, beside: Path, seconds: float) -> Recheck:
+    """A report of ``refute`` or a table of ``strengthen``."""
     from eigentoken.numerics.lab.rerun import Rerun
     from eigentoken.numerics.recheck.refutations.report import recheck_shown
+    from eigentoken.numerics.recheck.refutations.strengthened import recheck_strengthened
 
-    found = recheck_shown(document, authors_code=Rerun(beside) if run_predicates else None, seconds=seconds)
+    again = recheck_strengthened if document["schema"].startswith("eigentoken/strengthen/") else recheck_shown
+    found = again(document, authors_code=Rerun(beside) if run_predicates else None, seconds=seconds)
     lines = [
         Rechecked(where, "counterexample", "holds", str(verdict.answer), verdict.reason, AGAIN if free else SECOND)
         for where, verdict in found.lines
