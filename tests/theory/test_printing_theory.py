@@ -271,3 +271,15 @@ def test_no_index_of_a_sum_is_called_like_a_vector_in_it() -> None:
     text = " ".join(map(LATEX, statement("BD-S1").claims))
     assert "k_{j}" in text and "k_{l}" in text
     assert "k_{k}" not in text
+
+
+def test_sums_of_matrices_and_their_parts_by_name() -> None:
+    """The symmetric and the skew part have names; any other sum of matrices is printed as it is."""
+    from eigentoken.theory.language.terms import matrix, skew, sym
+    from eigentoken.theory.printing.scalars import matrix_latex
+
+    V, M = matrix("V"), matrix("M")
+    assert matrix_latex(sym(V)) == r"\operatorname{sym}(V)"
+    assert matrix_latex(skew(V)) == r"\operatorname{skew}(V)"
+    assert matrix_latex(skew(V).T) == r"- \operatorname{skew}(V)"
+    assert matrix_latex(V + M) == "M + V" and "operatorname" not in matrix_latex(V + V.T)

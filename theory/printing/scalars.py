@@ -41,7 +41,7 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
                 part = (letter + sign * letter.T) / 2
                 if expr in (part, (-part).doit()):
                     return f"{'' if expr == part else '- '}{name}({self._print(letter)})"
-        found: str = super()._print_MatAdd(expr)
+        found: str = super()._print_Add(expr)
         return found
 
     def _print_MatrixSymbol(self, expr: Any, style: str = "plain") -> str:
