@@ -137,7 +137,7 @@ class Conjecture:
     and a counterexample says by how much it is false.  ``given`` is a premise of ``holds_if``, a function of the same kind: only
     instances where it is true count, and where it is a margin they are searched for by climbing it.  ``at`` puts the tokens
     that they are given at a place.  ``n`` and ``d`` restrict the sizes that are tried; ``mask`` is ``"causal"`` or a matrix of 0
-    and 1 (row i: to whom token i attends).
+    and 1 (row i: to whom token i attends).  A condition that is a relation may stand as it is: ``alpha * SpectralNorm(V) < 1``.
     """
 
     name: str
@@ -164,7 +164,9 @@ class Conjecture:
             object.__setattr__(self, "line", frame.f_lineno)
         for part in ("conditions", "claims"):
             given = getattr(self, part)
-            object.__setattr__(self, part, (given,) if isinstance(given, Condition | Claim) else tuple(given))
+            several = (given,) if isinstance(given, Condition | Claim | Relational) else tuple(given)
+            wrapped = tuple(Relation(each) if isinstance(each, Relational) else each for each in several)
+            object.__setattr__(self, part, wrapped if part == "conditions" else several)
         self._check()
         self._check_mask()
         if isinstance(self.holds_if, str):
@@ -188,7 +190,9 @@ class Conjecture:
             raise self.error(f"{self.name}: unknown system {self.system!r}: {meant(self.system, known)}")
         for condition in self.conditions:
             if not isinstance(condition, Condition):
-                raise self.error(f"{self.name}: {condition!r} is not a condition: wrap relations in Relation(...)")
+                raise self.error(
+                    f"{self.name}: {condition!r} is not a condition: give a word, such as Symmetric(V), or a relation"
+                )
         for claim in self.claims:
             if not isinstance(claim, Claim):
                 raise self.error(

@@ -302,3 +302,12 @@ def test_heads_whose_sum_is_symmetric_up_to_rounding(system: str) -> None:
     limits = Conjecture("limits", system, [Symmetric(F), PositiveDefinite(F)], [Converges(ConsensusSet())])
     (result,) = refute(limits, seconds=30, instances=1500, seed=0).results
     assert result.answer in {"refuted", "candidate"}
+
+
+def test_a_relation_is_a_condition_as_it_stands() -> None:
+    bare = [Symmetric(V), Eigenvalue(V, 1) > 0]
+    told = Conjecture("bare", "oja-map", bare, Stable(ConsensusAt(V, 1)))
+    assert told.conditions == (Symmetric(V), Relation(Eigenvalue(V, 1) > 0))
+    assert Conjecture("one", "oja-map", Eigenvalue(V, 1) > 0, told.claims).conditions == told.conditions[1:]
+    with pytest.raises(ConjectureError, match="True is not a condition: give a word"):
+        Conjecture("nothing", "oja-map", [sp.true], told.claims)
