@@ -22,7 +22,7 @@ from eigentoken.numerics.recheck.documents.reading import RecheckError
 if TYPE_CHECKING:
     from flint import acb
 
-__all__ = ["SHAPES", "WITHOUT_POINTS", "Attention", "SystemShape", "not_written", "read_attention"]
+__all__ = ["POINTS", "SHAPES", "WITHOUT_POINTS", "Attention", "SystemShape", "not_written", "read_attention"]
 
 arb, arb_mat = flint.arb, flint.arb_mat
 
@@ -38,6 +38,22 @@ class SystemShape:
     root: bool = False
     is_map: bool = False
     euclidean: bool = False
+    before: bool = False
+    "Attention reads ``x_j/|x_j|``."
+    gain: str | None = None
+    "A matrix G before what attention reads (and before the step of a map on the sphere)."
+    second: str | None = None
+    "A matrix H behind the push, which is normalised first."
+
+    @property
+    def reads_tokens(self) -> bool:
+        """Attention reads the tokens as they are."""
+        return self.gain is None and not self.before
+
+    @property
+    def plain(self) -> bool:
+        """An equation of the papers."""
+        return self.reads_tokens and not (self.is_map and self.euclidean)
 
 
 SHAPES: Mapping[str, SystemShape] = {
@@ -53,16 +69,27 @@ SHAPES: Mapping[str, SystemShape] = {
     "causal-flow": SystemShape("U", "P", root=True),
     "token-flow": SystemShape("B", "W", euclidean=True),
 }
+#: Residual attention with the norm in each of its places: points are confirmed of these, too.
+POINTS: Mapping[str, SystemShape] = {
+    **SHAPES,
+    "residual-map": SystemShape("B", "W", is_map=True, euclidean=True),
+    "pre-norm-map": SystemShape("V", "M", is_map=True, euclidean=True, before=True, gain="G"),
+    "pre-norm-flow": SystemShape("V", "M", euclidean=True, before=True, gain="G"),
+    "peri-norm-map": SystemShape("V", "M", is_map=True, euclidean=True, before=True, gain="G", second="H"),
+    "peri-norm-flow": SystemShape("V", "M", euclidean=True, before=True, gain="G", second="H"),
+    "post-norm-map": SystemShape("V", "M", is_map=True, gain="G"),
+    "post-norm-flow": SystemShape("V", "M", gain="G"),
+}
 
 
 #: Systems that the re-check of refutations knows, though that of points has no equation for them.
 WITHOUT_POINTS = ("rotary-flow",)
 
 
-def not_written(name: object) -> str:
+def not_written(name: object, known: Mapping[str, SystemShape] = SHAPES) -> str:
     """Why nothing is confirmed of a system of another package, or of one whose scores depend on positions."""
     return (
-        f"the system {str(name)[:40]!r}: the re-checker has equations of its own for {', '.join(SHAPES)} only, "
+        f"the system {str(name)[:40]!r}: the re-checker has equations of its own for {', '.join(known)} only, "
         "and runs none that it is given"
     )
 
@@ -79,10 +106,44 @@ class Attention:
     metric: flint.arb_mat | None
     positions: Sequence[flint.arb_mat] | None
     alpha: flint.arb
+    gain: flint.arb_mat | None = None
+    second: flint.arb_mat | None = None
 
     def push(self, x: list[acb]) -> tuple[list[acb], list[list[acb]]]:
-        """``u_i`` (columns) and ``d u_i / d x_k`` (matrices) at tokens given as columns of balls."""
+        """``u_i`` (columns) and ``d u_i / d x_k`` (matrices) at tokens given as columns of balls.
+
+        With a norm before, after or around it by the chain rule: the derivative of ``x/|x|`` is ``(I - e e^T)/|x|``.
+        """
+        u, slopes = self._sublayer(self.seen(x))
+        if self.shape.before or self.gain is not None:
+            inner = [self._reading(each) for each in x]
+            slopes = [[part * inner[k] for k, part in enumerate(row)] for row in slopes]
+        if self.shape.second is not None:
+            turns = [_direction_slope(each) for each in u]
+            u = [self._behind(_direction(each)) for each in u]
+            slopes = [[self._behind(turn * part) for part in row] for turn, row in zip(turns, slopes, strict=True)]
+        return u, slopes
+
+    def seen(self, x: list[acb]) -> list[acb]:
+        """What attention reads."""
         y = x if self.positions is None else [a + b for a, b in zip(x, self.positions, strict=True)]
+        y = [_direction(each) for each in y] if self.shape.before else y
+        return y if self.gain is None else [self.gain * each for each in y]
+
+    def carried(self, x: acb) -> acb:
+        """What the step of a map is added to: ``G x`` on the sphere, else x."""
+        return x if self.gain is None or self.shape.euclidean else self.gain * x
+
+    def _reading(self, x: acb) -> acb:
+        """The derivative of what attention reads of a token."""
+        inner = _direction_slope(x) if self.shape.before else _identity(self.d)
+        return inner if self.gain is None else self.gain * inner
+
+    def _behind(self, thing: acb) -> acb:
+        return thing if self.second is None else self.second * thing
+
+    def _sublayer(self, y: list[acb]) -> tuple[list[acb], list[list[acb]]]:
+        """The push and its derivative in the tokens that attention reads."""
         u = [arb_mat(self.d, 1) for _ in range(self.n)]
         slopes = [[arb_mat(self.d, self.d) for _ in range(self.n)] for _ in range(self.n)]
         for value, score in self.pairs:
@@ -121,6 +182,24 @@ class Attention:
     def weigh(self, x: Any) -> Any:
         """``W x``, symmetric part of W."""
         return x if self.metric is None else self.metric * x
+
+
+def _length(x: Any) -> Any:
+    square = (x.transpose() * x)[0, 0]
+    if not square > 0:
+        raise RecheckError("a vector that is normalised is not shown to be nonzero")
+    return square.sqrt()
+
+
+def _direction(x: Any) -> Any:
+    """``x/|x|``."""
+    return x * (1 / _length(x))
+
+
+def _direction_slope(x: Any) -> Any:
+    """``(I - e e^T)/|x|`` with ``e = x/|x|``."""
+    e = _direction(x)
+    return (_identity(x.nrows()) - e * e.transpose()) * (1 / _length(x))
 
 
 def _identity(d: int) -> Any:
@@ -164,4 +243,5 @@ def read_attention(data: Mapping[str, Any]) -> Attention:
     placed = parameters.get("positions")
     positions = None if placed is None else [arb_mat(d, 1, [_ball(e) for e in row]) for row in placed]
     alpha = _ball(parameters["alpha"]) if shape.is_map else None
-    return Attention(shape, n, d, pairs, mask, metric, positions, alpha)
+    gains = [None if name is None else _matrix(parameters[name], d) for name in (shape.gain, shape.second)]
+    return Attention(shape, n, d, pairs, mask, metric, positions, alpha, *gains)

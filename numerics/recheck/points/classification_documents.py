@@ -15,7 +15,7 @@ import flint
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
+from eigentoken.numerics.recheck.points.attention import POINTS, not_written
 from eigentoken.numerics.recheck.points.classified import confirm_claim, excesses, margin_differs, spectrum_at
 from eigentoken.numerics.recheck.points.clusters import Cluster
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, instance_digest, vanishes
@@ -37,9 +37,9 @@ def recheck_classification(document: Mapping[str, Json], until: float) -> Shown:
     shown.same(("instance_sha256",), instance_digest(instance), "the hash is not that of the instance")
     shown.same(("system",), instance["system"])
     shown.cover(("schema",))
-    if instance["system"] not in SHAPES:
+    if instance["system"] not in POINTS:
         shown.cover(("instance",))
-        shown.undecided(("instance",), f"nothing is confirmed of {not_written(instance['system'])}")
+        shown.undecided(("instance",), f"nothing is confirmed of {not_written(instance['system'], POINTS)}")
         return shown
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:

@@ -17,7 +17,7 @@ import flint
 
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import CertificateDocument, unconfirmed
-from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
+from eigentoken.numerics.recheck.points.attention import POINTS, not_written
 from eigentoken.numerics.recheck.points.clusters import Cluster, clusters, square_root
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, every, instance_digest, vanishes
 
@@ -40,8 +40,8 @@ def confirm_classification(document: CertificateDocument, inputs: object, until:
         return unconfirmed("nothing: the instance was not given, only its hash is in the certificate")
     if set(document.inputs) != {"instance"} or document.inputs["instance"] != instance_digest(instance):
         return "the instance is not what was certified: its hash differs"
-    if instance.get("system") not in SHAPES:
-        return unconfirmed(not_written(instance.get("system")))
+    if instance.get("system") not in POINTS:
+        return unconfirmed(not_written(instance.get("system"), POINTS))
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
         return confirm_claim(Point(instance), document.condition, document.verdict, document.data, until)
@@ -104,8 +104,10 @@ def _undefined(point: Point) -> str | None:
 
 
 def _factors(point: Point) -> list[Any]:
-    """``1 + alpha c_i``, where the push is ``u_i = c_i x_i``."""
-    return [1 + point.system.alpha * point.pair(x, push) for x, push in zip(point.x, point.u, strict=True)]
+    """``1 + alpha c_i``, where the push is ``u_i = c_i x_i``; nothing is divided by in Euclidean space."""
+    if point.shape.euclidean:
+        return [arb(1) for _ in point.x]
+    return [point.pair(x, y) for x, y in zip(point.x, point.raw(), strict=True)]
 
 
 def _fixed(point: Point) -> str | None:
@@ -198,8 +200,14 @@ def _exact(text: str) -> Any:
 
 
 def _exactly_fixed(point: Point) -> bool:
-    """The tangential part of the push is zero, exactly, because it is so for each group of keys with one score."""
+    """The tangential part of the push is zero, exactly, because it is so for each group of keys with one score.
+
+    With a gain on the sphere that of ``G x_i``, too; a push that is normalised is never zero.
+    """
     import sympy as sp
+
+    if point.shape.second is not None:
+        return False
 
     # every text was read by the parser of numbers before it comes here, so that no other name can occur in it
     def matrix(rows: Any) -> Any:
@@ -208,6 +216,8 @@ def _exactly_fixed(point: Point) -> bool:
     X = [matrix([[entry] for entry in token]) for token in point.instance["tokens"]]
     shape = point.shape
     metric = sp.eye(point.d) if shape.metric is None else matrix(point.instance[shape.metric])
+    gain = sp.eye(point.d) if shape.gain is None else matrix(point.instance[shape.gain])
+    Y = [gain * (x / sp.sqrt((x.T * x)[0, 0]) if shape.before else x) for x in X]
 
     def zero(value: Any) -> bool:
         return bool(sp.expand(value) == 0 or sp.radsimp(sp.simplify(value)) == 0)
@@ -229,14 +239,16 @@ def _exactly_fixed(point: Point) -> bool:
         for value, score in pieces:
             groups: dict[Any, Any] = {}
             for j in seen:
-                key = sp.expand((x.T * score * X[j])[0, 0])
-                groups[key] = groups.get(key, sp.zeros(point.d, 1)) + X[j]
-            if all(X[j] == X[seen[0]] for j in seen):
-                whole += value * X[seen[0]]
+                key = sp.expand((Y[i].T * score * Y[j])[0, 0])
+                groups[key] = groups.get(key, sp.zeros(point.d, 1)) + Y[j]
+            if all(Y[j] == Y[seen[0]] for j in seen):
+                whole += value * Y[seen[0]]
             elif len(groups) == 1:
                 whole += value * next(iter(groups.values())) / len(seen)
             elif not all(vanishing(x, value * total) for total in groups.values()):
                 return False
         if not vanishing(x, whole):
+            return False
+        if shape.is_map and not shape.euclidean and not vanishing(x, gain * x):
             return False
     return True

@@ -22,7 +22,7 @@ import flint
 
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import RecheckError
-from eigentoken.numerics.recheck.points.attention import SHAPES, Attention, SystemShape, not_written
+from eigentoken.numerics.recheck.points.attention import POINTS, Attention, SystemShape, not_written
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 
 __all__ = ["Point", "instance_digest", "vanishes"]
@@ -57,9 +57,9 @@ class Point:
     def __init__(self, instance: Mapping[str, Json]) -> None:
         self.instance = instance
         name = str(instance["system"])
-        if name not in SHAPES:
-            raise RecheckError(f"nothing is confirmed of {not_written(name)}")
-        self.shape: SystemShape = SHAPES[name]
+        if name not in POINTS:
+            raise RecheckError(f"nothing is confirmed of {not_written(name, POINTS)}")
+        self.shape: SystemShape = POINTS[name]
         self._known_keys(name)
         tokens = instance["tokens"]
         self.n, self.d = len(tokens), len(tokens[0]) if tokens else 0
@@ -75,7 +75,8 @@ class Point:
         if alpha is not None and not alpha > 0:
             raise RecheckError("the step must be positive")
         self.mask = self._read_mask(name)
-        self.system = Attention(self.shape, self.n, self.d, pairs, self.mask, metric, None, alpha)
+        gains = [self._read(instance, key) for key in (self.shape.gain, self.shape.second)]
+        self.system = Attention(self.shape, self.n, self.d, pairs, self.mask, metric, None, alpha, *gains)
         self._check_space()
         self.u, self.slopes = self.system.push(self.x)
 
@@ -84,6 +85,7 @@ class Point:
         matrices = {key for key in (self.shape.value, self.shape.score) if key is not None}
         wanted = {"system", "tokens", *(("heads",) if self.shape.heads else matrices)}
         wanted |= {"alpha"} if self.shape.is_map else set()
+        wanted |= {self.shape.gain, self.shape.second} - {None}
         wanted |= {self.shape.metric} - {None} if self.shape.metric not in matrices or self.shape.heads else set()
         if set(self.instance) - {"mask"} != wanted:
             raise RecheckError(f"an instance of {name} has the fields {', '.join(sorted(wanted))} and mask")
@@ -133,11 +135,13 @@ class Point:
     # -- where it goes ------------------------------------------------------------------------------------------------
 
     def raw(self) -> list[flint.arb_mat]:
-        """``y_i = x_i + alpha u_i`` of a map."""
-        return [x + push * self.system.alpha for x, push in zip(self.x, self.u, strict=True)]
+        """``y_i = x_i + alpha u_i`` of a map, with ``G x_i`` for ``x_i`` where there is a gain on the sphere."""
+        return [self.system.carried(x) + push * self.system.alpha for x, push in zip(self.x, self.u, strict=True)]
 
     def image(self) -> list[Any] | None:
-        """``f(x)`` of a map; None where some ``y_i`` may vanish."""
+        """``f(x)`` of a map; None where some ``y_i`` may vanish that is normalised."""
+        if self.shape.euclidean:
+            return self.raw()
         made = []
         for y in self.raw():
             length = self.pair(y, y)
@@ -206,12 +210,14 @@ class Point:
     def _block(self, i: int, k: int, image: Any, start: tuple[int, Any]) -> Any:
         d, slope, basis = self.d, self.slopes[i][k], start[1]
         one = arb_mat(d, d, [int(r == c) for r in range(d) for c in range(d)])
+        if self.shape.euclidean and self.shape.is_map:
+            return slope * self.system.alpha + (one if i == k else arb_mat(d, d))
         if self.shape.euclidean:
             return slope * basis
         tangent = one - image * self.system.weigh(image).transpose()
         if self.shape.is_map:
-            y = self.x[i] + self.u[i] * self.system.alpha
-            whole = slope * self.system.alpha + (one if i == k else arb_mat(d, d))
+            y = self.raw()[i]
+            whole = slope * self.system.alpha + (self.system.carried(one) if i == k else arb_mat(d, d))
             return tangent * whole * basis * (1 / self.pair(y, y).sqrt())
         turned = one * self.pair(self.x[i], self.u[i]) if i == k else arb_mat(d, d)
         return (tangent * slope - turned) * basis
@@ -221,19 +227,20 @@ class Point:
     def attention(self) -> list[flint.arb_mat]:
         """The attention matrix of each head (rows of sum 1: a common factor changes no rank)."""
         made = []
+        seen = self.system.seen(self.x)
         for _, score in self.system.pairs:
             rows = []
             for i in range(self.n):
-                terms = [self._term(score, i, j) for j in range(self.n)]
+                terms = [self._term(score, seen, i, j) for j in range(self.n)]
                 total = sum(terms, arb(0))
                 rows.append([term / total for term in terms])
             made.append(arb_mat(rows))
         return made
 
-    def _term(self, score: Any, i: int, j: int) -> Any:
+    def _term(self, score: Any, seen: list[Any], i: int, j: int) -> Any:
         if not self.mask[i][j]:
             return arb(0)
-        return arb(1) if score is None else (self.x[i].transpose() * score * self.x[j])[0, 0].exp()
+        return arb(1) if score is None else (seen[i].transpose() * score * seen[j])[0, 0].exp()
 
 
 def largest(column: Any) -> Any:

@@ -53,7 +53,7 @@ def described(point: Point, until: float) -> Described:
     else:
         about.clusters = len(representatives)
         _signed(point, about, representatives, labels, until)
-    for matrix in point.attention():
+    for matrix in point.attention() if point.shape.reads_tokens else ():
         rank = _rank(matrix)
         if rank is None:
             about.open["attention_rank"] = "a pivot of the attention matrix is neither zero nor not"
@@ -81,7 +81,7 @@ def _signed(point: Point, about: Described, found: list[Any], labels: list[int],
         about.p, about.q = labels.count(0), labels.count(1)
         if about.eigenvalue is not None:
             kinds.append("bipartite")
-    if still:
+    if still and point.shape.plain:
         kinds.append("polygonal")
     about.kinds = kinds or ["clustering"]
 
