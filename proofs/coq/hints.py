@@ -115,13 +115,6 @@ assert (Size : - kappa > mu).
 """
 )
 
-#: The common factor of the terms of the remainder.
-_CUBE = r"""
-assert (B3 : B ^ 3 >= 0) by (replace (B ^ 3) with (B * B ^ 2) by ring; apply product_ge; [lra | apply square_ge]).
-assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
-assert (C : B ^ 3 / mu ^ 2 >= 0) by (apply quotient_ge; lra).
-"""
-
 #: The limit of the tokens, AB-X1 and AB-X2.
 _LIMIT = r"""
 assert (A1 : n * H - 1 >= 0) by (replace (n * H - 1) with ((n - 1 / H) * H) by (field; lra); apply product_ge; lra).
@@ -141,17 +134,49 @@ field; repeat split; first [ lra | (apply Rgt_not_eq; nra)
   | (match goal with |- ?q <> 0 => replace q with (2 * ex1 ^ 2 * (ex0 ^ 4 - 1)) by ring end; nonzero) ].
 """
 
+#: The height is above any bound where the energy is.
+_DIVERGENCE = r"""
+assert (P : E_ * m > 0) by (apply product_pos; lra).
+split; [lra | intro Y].
+assert (Q : (E_ - K / m) * m > 0) by (apply product_pos; lra).
+replace ((E_ - K / m) * m) with (E_ * m - K) in Q by (field; lra).
+lra.
+"""
+
+#: The rate of AB-X1, a quotient of positive numbers.
+_EXPONENTIAL_RATE = r"""
+assert (K : kappa > 0) by (rewrite {4}; apply quotient_pos; apply product_pos; lra).
+assert (P := exp_pos (- (kappa * t))).
+assert (F : (D_0 - S_0) * exp (- (kappa * t)) >= 0) by (apply product_ge; lra).
+repeat split; lra.
+"""
+
+#: The velocity of the largest radius, AB-X2.
+_CONTRACTION = r"""
+assert (A1 : R_i * (R_j * rho - N_) >= 0) by (apply product_ge; lra).
+assert (A2 : rho * (R_i * (R_i - R_j)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+assert (A3 : a_ij * (rho * R_i ^ 2 - x) >= 0) by (apply product_ge; lra).
+assert (A4 : a_ij * (R_i ^ 2 * (lambda - rho)) >= 0)
+  by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
+split; lra.
+"""
+
+#: The rate of AB-X2, a product of positive numbers.
+_POSITIVE_RATE = r"""
+assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
+repeat split; lra.
+"""
+
+#: A weight times a quotient of heights is at least its least value.
+_RATES = r"""
+assert (A1 : delta * H = h_0) by (rewrite {9}; field; lra).
+assert (B1 : delta * (H - h_i) >= 0) by (apply product_ge; lra).
+assert (C1 : (alpha_ij - A) * h_j >= 0) by (apply product_ge; lra).
+assert (D1 : A * (h_j - delta * h_i) >= 0) by (apply product_ge; lra).
+"""
+
 #: (statement, step) -> facts; for an identity, the end of its proof.
 HINTS: dict[tuple[str, str], str] = {
-    ("PM-DIFF", "norm of the projection"): r"""
-assert (A := square_ge (z_1 + T * z_2)). assert (B := square_ge (T * z_3)).
-assert (C : (1 + T ^ 2) * (z_1 ^ 2 + z_2 ^ 2 + z_3 ^ 2) - (z_3 ^ 2 + (z_2 - T * z_1) ^ 2)
-  = (z_1 + T * z_2) ^ 2 + (T * z_3) ^ 2) by ring.
-""",
-    ("PM-DIFF", "angle"): r"""
-assert (A := square_ge (g + c ^ 2)).
-assert (B : (1 - c) * (1 + c) * (c ^ 2 - (g ^ 2 + omega ^ 2)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
-""",
     ("AB-E7", "smooth near zero"): r"""
 assert (A : (r - m ^ 2) * tau ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (B : (m * tau) ^ 2 < 1) by (replace ((m * tau) ^ 2) with (m ^ 2 * tau ^ 2) by ring; lra).
@@ -161,40 +186,25 @@ replace ((1 + m * tau) ^ 2) with (1 + 2 * (m * tau) + m ^ 2 * tau ^ 2) in D by r
 lra.
 """,
     ("AB-L4.1", "scores"): "split; apply exp_monotone; lra.",
-    ("PH-T4", "divergence"): r"""
-assert (P : E_ * m > 0) by (apply product_pos; lra).
-split; [lra | intro Y].
-assert (Q : (E_ - K / m) * m > 0) by (apply product_pos; lra).
-replace ((E_ - K / m) * m) with (E_ * m - K) in Q by (field; lra).
-lra.
-""",
+    ("PH-T4", "divergence"): _DIVERGENCE,
+    ("PH-T4c", "divergence"): _DIVERGENCE,
     ("PH-T2", "logarithms"): _LOGARITHMS,
     ("PH-T3", "logarithms"): _LOGARITHMS,
-    ("AB-X1", "positive rate"): r"""
-assert (K : kappa > 0) by (rewrite {4}; apply quotient_pos; apply product_pos; lra).
-assert (P := exp_pos (- (kappa * t))).
-assert (F : (D_0 - S_0) * exp (- (kappa * t)) >= 0) by (apply product_ge; lra).
-repeat split; lra.
-""",
+    ("AB-X1", "positive rate"): _EXPONENTIAL_RATE,
+    ("AB-X1c", "positive rate"): _EXPONENTIAL_RATE,
     ("AB-X1", "limit of the tokens"): _LIMIT,
     ("AB-X2", "limit of the tokens"): _LIMIT,
-    ("AB-X2", "contraction"): r"""
-assert (A1 : R_i * (R_j * rho - N_) >= 0) by (apply product_ge; lra).
-assert (A2 : rho * (R_i * (R_i - R_j)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
-assert (A3 : a_ij * (rho * R_i ^ 2 - x) >= 0) by (apply product_ge; lra).
-assert (A4 : a_ij * (R_i ^ 2 * (lambda - rho)) >= 0)
-  by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
-split; lra.
-""",
+    ("AB-X1c", "limit of the tokens"): _LIMIT,
+    ("AB-X2c", "limit of the tokens"): _LIMIT,
+    ("AB-X2", "contraction"): _CONTRACTION,
+    ("AB-X2c", "contraction"): _CONTRACTION,
     ("AB-X2", "rate"): r"""
 assert (A1 : (a_ij - A) * (R_i ^ 2 * (lambda - rho)) >= 0)
   by (apply product_ge; [lra | apply product_ge; [apply square_ge | lra]]).
 rewrite {3}. lra.
 """,
-    ("AB-X2", "positive rate"): r"""
-assert (K : c > 0) by (rewrite {2}; apply product_pos; lra).
-repeat split; lra.
-""",
+    ("AB-X2", "positive rate"): _POSITIVE_RATE,
+    ("AB-X2c", "positive rate"): _POSITIVE_RATE,
     ("AB-T3.2", "why the local form gives a finite length"): (
         "rewrite Rpower_one_minus, Rpower_Ropp by lra. assert (P := Rpower_positive v theta). field. lra."
     ),
@@ -297,129 +307,6 @@ assert (A : delta ^ 2 * lambda_k * (lambda_k - lambda_ell) > 0)
 destruct (Rlt_or_le 0 z) as [y|y]; [lra | exfalso].
 assert (B : (- z) * (z - lambda_ell) >= 0) by (apply product_ge; lra). lra.
 """,
-    ("PM-S1", "quotients"): r"""
-destruct (abs_bounds _ _ {4}) as [L R1].
-assert (P : zeta - 47 / 50 * mu >= 0) by lra.
-assert (Z2 : zeta ^ 2 > 0) by (apply square_pos; lra). assert (M2 : mu ^ 2 > 0) by (apply square_pos; lra).
-assert (Z3 : zeta ^ 3 > 0) by (apply power_pos; lra). assert (M3 : mu ^ 3 > 0) by (apply power_pos; lra).
-assert (MZ : mu * zeta > 0) by (apply product_pos; lra).
-assert (A1 : (zeta - 47 / 50 * mu) * (zeta ^ 2 + 47 / 50 * (mu * zeta) + (47 / 50) ^ 2 * mu ^ 2) >= 0)
-  by (apply product_ge; lra).
-assert (A2 : (zeta - 47 / 50 * mu) * (zeta + 47 / 50 * mu) >= 0) by (apply product_ge; lra).
-assert (A3 := square_ge (zeta - 47 / 50 * mu)).
-assert (A4 : mu * (zeta - 47 / 50 * mu) >= 0) by (apply product_ge; lra).
-assert (F1 : B * (53 * zeta ^ 2 - 24 * mu * zeta - 24 * mu ^ 2) >= 0) by (apply product_ge; lra).
-assert (S1 : mu * (mu + zeta) >= 0) by (apply product_ge; lra).
-assert (F2 : mu * (mu + zeta) * (6 * B / 5 - (mu - zeta)) >= 0) by (apply product_ge; lra).
-assert (F3 : mu * (mu + zeta) * (6 * B / 5 + (mu - zeta)) >= 0) by (apply product_ge; lra).
-assert (D3 : mu ^ 2 * zeta ^ 3 > 0) by (apply product_pos; lra).
-assert (D2 : mu ^ 2 * zeta ^ 2 > 0) by (apply product_pos; lra).
-assert (D1 : mu * zeta ^ 2 > 0) by (apply product_pos; lra).
-split; [| split].
-- apply (quot_le _ _ (61 * zeta ^ 3 - 50 * mu ^ 3) (50 * (mu ^ 2 * zeta ^ 3))); [field; lra | lra | apply product_ge; lra].
-- apply (quot_le _ _ (23 * zeta ^ 2 - 20 * mu ^ 2) (20 * (mu * zeta ^ 2))); [field; lra | lra | apply product_ge; lra].
-- apply Rabs_le; split.
-  + apply (quot_le _ _ (53 * B * zeta ^ 2 + 20 * (mu * (mu + zeta) * (mu - zeta))) (20 * (mu ^ 2 * zeta ^ 2)));
-      [field; lra | lra | apply product_ge; lra].
-  + apply (quot_le _ _ (53 * B * zeta ^ 2 - 20 * (mu * (mu + zeta) * (mu - zeta))) (20 * (mu ^ 2 * zeta ^ 2)));
-      [field; lra | lra | apply product_ge; lra].
-""",
-    ("PM-S1", "first term"): r"""
-apply Rle_trans with ((2 * B ^ 2) * ((53 * B) / (20 * mu ^ 2))); [apply abs_product; assumption | right; field; lra].
-""",
-    ("PM-S1", "second term"): _CUBE
-    + r"""
-assert (K : B / mu <= 1 / 20) by (apply div_le; lra).
-apply Rle_trans with (B * (B ^ 2 + (9 * B ^ 3) / (8 * mu)) * (61 / (50 * mu ^ 2))).
-{ apply abs_product; [apply abs_product; assumption |]. rewrite Rabs_right; assumption. }
-replace (B * (B ^ 2 + (9 * B ^ 3) / (8 * mu)) * (61 / (50 * mu ^ 2)))
-  with ((B ^ 3 / mu ^ 2) * (61 / 50 * (1 + 9 / 8 * (B / mu)))) by (field; lra).
-replace ((13 * B ^ 3) / (10 * mu ^ 2)) with ((B ^ 3 / mu ^ 2) * (13 / 10)) by (field; lra).
-apply Rmult_le_compat_l; lra.
-""",
-    ("PM-S1", "third term"): _CUBE
-    + r"""
-apply Rle_trans with ((9 * B ^ 3) / (8 * mu) * (23 / (20 * mu))).
-{ apply abs_product; [assumption |]. rewrite Rabs_right; assumption. }
-replace ((9 * B ^ 3) / (8 * mu) * (23 / (20 * mu))) with ((B ^ 3 / mu ^ 2) * (207 / 160)) by (field; lra).
-replace ((13 * B ^ 3) / (10 * mu ^ 2)) with ((B ^ 3 / mu ^ 2) * (13 / 10)) by (field; lra).
-apply Rmult_le_compat_l; lra.
-""",
-    ("PM-S1", "large root"): _CUBE
-    + r"""
-replace ((53 * B ^ 3) / (10 * mu ^ 2)) with (53 / 10 * (B ^ 3 / mu ^ 2)) in {4} by (field; lra).
-replace ((13 * B ^ 3) / (10 * mu ^ 2)) with (13 / 10 * (B ^ 3 / mu ^ 2)) in {5} by (field; lra).
-replace ((13 * B ^ 3) / (10 * mu ^ 2)) with (13 / 10 * (B ^ 3 / mu ^ 2)) in {6} by (field; lra).
-replace ((8 * B ^ 3) / mu ^ 2) with (8 * (B ^ 3 / mu ^ 2)) by (field; lra).
-destruct (abs_bounds _ _ {4}); destruct (abs_bounds _ _ {5}); destruct (abs_bounds _ _ {6}).
-apply Rabs_le; split; lra.
-""",
-    ("PM-S1", "angle"): r"""
-assert (Zp : zeta > 0) by lra.
-destruct (abs_bounds _ _ {4}) as [A1 A2]. destruct (abs_bounds _ _ {5}) as [B1 B2].
-set (d := N_ ^ 2 / (zeta * (zeta + (- N_)))) in *. set (e := N_ / (zeta + (- N_))) in *.
-set (g := (2 * N_ ^ 2) / (zeta * (zeta + (-2) * N_))).
-assert (E0 : e >= 0) by (apply quotient_ge; lra).
-assert (D0 : d = N_ / zeta * e) by (unfold d, e; field; lra).
-assert (E1 : 1 - e = (zeta - 2 * N_) / (zeta - N_)) by (unfold e; field; lra).
-assert (E2 : 1 - e > 0) by (rewrite E1; apply quotient_pos; lra).
-assert (G1 : g * (1 - e) = 2 * d) by (rewrite E1; unfold g, d; field; lra).
-assert (G0 : g >= 0) by (apply (factor_ge (1 - e)); [exact E2 |]; rewrite Rmult_comm, G1; unfold d;
-  apply product_ge; [lra | apply quotient_ge; [apply square_ge | apply product_pos; lra]]).
-assert (T1 : (N_ / zeta - tau) * e >= 0) by (apply product_ge; lra).
-assert (T2 : tau * (e + (a - 1)) >= 0) by (apply product_ge; lra).
-assert (T3 : tau * (e - (a - 1)) >= 0) by (apply product_ge; lra).
-assert (T4 : g * (a - (1 - e)) >= 0) by (apply product_ge; lra).
-replace (A / a + - tau) with ((A - tau * a) / a) by (field; lra).
-apply Rabs_le; split; [apply div_ge; lra | apply div_le; lra].
-""",
-    ("PM-T2", "losses"): r"""
-assert (P : U * alpha >= 0) by (apply product_ge; lra).
-assert (Q : (r_a + r_b - 2 * (U * alpha)) * (r_a + r_b + 2 * (U * alpha)) > 0) by (apply product_pos; lra).
-assert (R1 : D_ab * ((r_a + r_b - 2 * (U * alpha)) * (r_a + r_b + 2 * (U * alpha))) > 0) by (apply product_pos; lra).
-assert (T1 : alpha ^ 2 * (D_ab * U ^ 2 - q ^ 2) >= 0) by (apply product_ge; [apply square_ge | lra]).
-assert (W : D_ab * (r_a + r_b) ^ 2 > 0) by (apply product_pos; [lra | apply square_pos; lra]).
-assert (N : 4 * alpha ^ 2 * q ^ 2 >= 0) by (apply product_ge; [assert (S := square_ge alpha); lra | apply square_ge]).
-split; [apply quotient_ge; lra | apply div_below_one; lra].
-""",
-    ("PM-T2", "hardly smaller"): r"""
-assert (V : (1 - epsilon_ac) * (1 - epsilon_bd) > 0) by (apply product_pos; lra).
-assert (V1 : epsilon_bd * (1 - epsilon_ac) >= 0) by (apply product_ge; lra).
-assert (W : (1 - epsilon_ab) * (1 - epsilon_cd) >= 0) by (apply product_ge; lra).
-assert (K : (D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
-  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd)) >= 0) by (apply product_ge; [apply product_ge; lra | lra]).
-assert (M : ((D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
-  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd))) / ((1 - epsilon_ac) * (1 - epsilon_bd)) >= 0) by (apply quotient_ge; lra).
-apply Rminus_ge.
-replace ((D_ab * D_cd * (1 + - epsilon_ab) * (1 + - epsilon_cd))
-    / (D_ac * D_bd * (1 + - epsilon_ac) * (1 + - epsilon_bd))
-  - (D_ab * D_cd * (1 + - epsilon_ab) * (1 + - epsilon_cd)) / (D_ac * D_bd))
-  with (((D_ab * D_cd) / (D_ac * D_bd) * ((1 - epsilon_ab) * (1 - epsilon_cd))
-  * (1 - (1 - epsilon_ac) * (1 - epsilon_bd))) / ((1 - epsilon_ac) * (1 - epsilon_bd)))
-  by (field; repeat split; first [assumption | lra]).
-exact M.
-""",
-    ("PM-T2", "small losses"): r"""
-assert (A1 := square_ge (X + Y)).
-assert (Q : (q * (1 + c)) ^ 2 = (X - Y) ^ 2) by (rewrite {7}; ring).
-assert (C1 : 2 * (p_a + p_b) * (1 - c) - (1 + c) * q ^ 2 >= 0) by (apply (factor_ge (1 + c)); lra).
-assert (S := square_ge q).
-assert (D1 : c * q ^ 2 >= 0) by (apply product_ge; lra).
-assert (E1 : alpha ^ 2 * (2 * (p_a + p_b) * (1 - c) - q ^ 2) >= 0) by (apply product_ge; [apply square_ge | lra]).
-assert (R1 : (r_a + r_b - 1) * (r_a + r_b + 1) >= 0) by (apply product_ge; lra).
-assert (F1 : alpha ^ 2 * ((p_a + p_b) * (1 - c)) * ((r_a + r_b - 1) * (r_a + r_b + 1)) >= 0)
-  by (apply product_ge; [apply product_ge; [apply square_ge | apply product_ge; lra] | lra]).
-assert (W : (1 - c) * (r_a + r_b) ^ 2 > 0) by (apply product_pos; [lra | apply square_pos; lra]).
-apply div_le; lra.
-""",
-    ("PM-T2", "collapse"): r"""
-assert (A1 : (eta - D_ab) * D_cd >= 0) by (apply product_ge; lra).
-assert (A2 : eta * (eta - D_cd) >= 0) by (apply product_ge; lra).
-assert (W : (D_ac - 1) * D_bd >= 0) by (apply product_ge; lra).
-assert (B1 : chi * (D_ac * D_bd) = D_ab * D_cd) by (rewrite {2}; field; lra).
-assert (C1 : chi * (D_ac * D_bd - 1) >= 0) by (apply product_ge; lra).
-lra.
-""",
     ("AB-L4.1", "sharp upper bound"): r"""
 assert (A : (M - x) * m ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (B : M * m ^ 2 = m) by (replace (M * m ^ 2) with ((M * m) * m) by ring; rewrite {6}; ring).
@@ -431,17 +318,92 @@ assert (A : M >= 1) by (assert (M * (1 - m) >= 0) by (apply product_ge; lra); lr
 assert (B : (M - 1) * (M + 1) >= 0) by (apply product_ge; lra).
 assert (C : (r - 1) * M ^ 2 >= 0) by (apply product_ge; [lra | apply square_ge]).
 assert (D : x * (r * M ^ 2 - 1) >= 0) by (apply product_ge; lra).
-assert (F : S * r * M ^ 2 >= 0) by (apply product_ge; [apply product_ge; lra | apply square_ge]).
+assert (F : S_ * r * M ^ 2 >= 0) by (apply product_ge; [apply product_ge; lra | apply square_ge]).
 """,
-    ("AB-X1", "rates"): r"""
-assert (A1 : delta * H = h_0) by (rewrite {9}; field; lra).
-assert (B1 : delta * (H - h_i) >= 0) by (apply product_ge; lra).
-assert (C1 : (alpha_ij - A) * h_j >= 0) by (apply product_ge; lra).
-assert (D1 : A * (h_j - delta * h_i) >= 0) by (apply product_ge; lra).
+    ("AB-X1", "rates"): _RATES,
+    ("AB-X1c", "rates"): _RATES,
+    ("CL-10", "positive for beta at least 0 and d at least 3"): r"""
+assert (A : beta * ((1 - c) * (1 + c)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("CL-10", "positive above minus the threshold"): r"""
+assert (U : N_ + (m - 2) > 0) by lra.
+assert (S := square_ge (1 - (N_ + (m - 2)) * c)).
+destruct (Rle_lt_or_eq_dec (-1) c (Rge_le _ _ {5})) as [y|y].
+- assert (A : (beta - (1 + (- N_) / 2 + (- m) / 2)) * ((1 - c) * (1 + c)) > 0)
+    by (apply product_pos; [lra | apply product_pos; lra]).
+  assert (B : (N_ + (m - 2)) * ((beta - (1 + (- N_) / 2 + (- m) / 2)) * ((1 - c) * (1 + c))) > 0) by (apply product_pos; lra).
+  assert (Square : (N_ + (m - 2)) ^ 2 = 2 * (m - 2) * (N_ + (m - 2)) - 1)
+    by (replace ((N_ + (m - 2)) ^ 2) with (N_ ^ 2 + 2 * N_ * (m - 2) + (m - 2) ^ 2) by ring; rewrite {1}; ring).
+  apply (factor_pos (2 * (N_ + (m - 2)))); [lra |].
+  replace (2 * (N_ + (m - 2)) * (m + beta * (1 + - c ^ 2) + -2 + - c))
+    with (2 * ((N_ + (m - 2)) * ((beta - (1 + (- N_) / 2 + (- m) / 2)) * ((1 - c) * (1 + c))))
+      + (1 - (N_ + (m - 2)) * c) ^ 2 + (2 * (m - 2) * (N_ + (m - 2)) - 1 - (N_ + (m - 2)) ^ 2)) by field.
+  rewrite Square. lra.
+- subst c. lra.
+""",
+    ("CT-12", "the largest tangent falls"): r"""
+assert (A : r * ((lambda - rho) * (g - s)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("PM-X1", "the heights stay positive"): r"""
+assert (A : alpha * ((lambda - rho) * (S_ - s)) >= 0) by (apply product_ge; [lra | apply product_ge; lra]).
+""",
+    ("PH-X1", "sixty degrees"): r"""
+assert (Root : q * (c * q - s) = 3 * c - q * s)
+  by (replace (q * (c * q - s)) with (q ^ 2 * c - q * s) by ring; rewrite {1}; ring).
+split; intro y.
+- assert (A : q * (c * q - s) >= 0) by (apply product_ge; lra). lra.
+- assert (A : c * q - s >= 0) by (apply (factor_ge q); lra). lra.
+""",
+    ("PH-X2", "heights"): r"""
+assert (P : lambda * (p * tau) > 0) by (apply product_pos; [lra | apply product_pos; lra]).
+assert (A : lambda * (p * tau) * (h - m) >= 0) by (apply product_ge; lra).
+assert (B : lambda * (p * tau) * (M - h) >= 0) by (apply product_ge; lra).
+""",
+    ("PH-T2", "algebraic decay of a pair"): r"""
+assert (Speed : y_prime <= 2) by (rewrite {2}; apply div_le; lra).
+assert (A : t * (2 - y_prime) >= 0) by (apply product_ge; lra).
+assert (B : q_0 * y_0 = 1) by (rewrite {7}; field; lra).
+assert (C : q * y = 1) by (rewrite {8}; field; lra).
+assert (P : q * q_0 > 0) by (apply product_pos; lra).
+assert (G : q_0 * t >= 0) by (apply product_ge; lra).
+assert (F : q * q_0 * (y_0 + 2 * t - y) >= 0) by (apply product_ge; lra).
+replace (q * q_0 * (y_0 + 2 * t - y)) with (q * (q_0 * y_0) + 2 * (q * q_0 * t) - q_0 * (q * y)) in F by ring.
+rewrite B, C in F.
+apply (quot_ge _ _ (q + 2 * (q * q_0 * t) - q_0) (1 + 2 * q_0 * t)); [field; lra | lra | apply product_ge; lra].
+""",
+    ("PM-L5", "p = q: below -1"): r"""
+rewrite Rabs_left by lra. split; intro y; lra.
+""",
+    ("PM-N6", "the criterion"): r"""
+assert (Most := Rmax_r 0 ((q * E_ ^ 2 + - p) / (p + q * E_ ^ 2))).
+assert (A : (h - g) * lambda_1 > 0) by (apply product_pos; lra).
+assert (B : g * lambda_1 = Rmax 0 ((q * E_ ^ 2 + - p) / (p + q * E_ ^ 2))) by (rewrite {5}; field; repeat split; assumption).
+lra.
+""",
+    ("PM-R10", "not semidefinite"): r"""
+destruct (Rlt_or_le Delta 0) as [y|y]; [left; exact y | right].
+assert (M : m_1 * m_2 > 0) by (apply product_pos; lra).
+assert (Both : d_1 <= 0 /\ d_2 <= 0 /\ d_1 + d_2 < 0).
+{ destruct {4} as [z|[z|z]]; [lra | |].
+  - destruct (Rle_or_lt d_2 0) as [w|w]; [lra | assert (- d_1 * d_2 > 0) by (apply product_pos; lra); lra].
+  - destruct (Rle_or_lt d_1 0) as [w|w]; [lra | assert (d_1 * - d_2 > 0) by (apply product_pos; lra); lra]. }
+destruct Both as [D1 [D2 D3]].
+assert (A1 : (- d_1) * m_2 >= 0) by (apply product_ge; lra).
+assert (A2 : (- d_2) * m_1 >= 0) by (apply product_ge; lra).
+apply (quot_gt _ _ (- d_1 * m_2 + - d_2 * m_1) (m_1 * m_2)); [field; lra | lra | apply product_pos; [| lra]].
+destruct (Rlt_or_le d_1 0) as [z|z].
+- assert ((- d_1) * m_2 > 0) by (apply product_pos; lra). lra.
+- assert ((- d_2) * m_1 > 0) by (apply product_pos; lra). lra.
 """,
 }
 
 #: Hints that leave the goal, with its quotients, to the general script.
 FACTS_ONLY = frozenset(
-    (("PM-L7", "rate"), ("AB-L4.1", "sharp upper bound"), ("AB-L4.1", "printed upper bound"), ("AB-X1", "rates"))
+    (
+        ("PM-L7", "rate"),
+        ("AB-L4.1", "sharp upper bound"),
+        ("AB-L4.1", "printed upper bound"),
+        ("AB-X1", "rates"),
+        ("AB-X1c", "rates"),
+    )
 )

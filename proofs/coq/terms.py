@@ -87,7 +87,7 @@ def term(node: Any, names: Names) -> str:
         return f"(exp {term(node.args[0], names)})"
     if isinstance(node, sp.log):
         return f"(ln {term(node.args[0], names)})"
-    if isinstance(node, sp.sinh | sp.cosh | sp.tanh):
+    if isinstance(node, sp.sinh | sp.cosh | sp.tanh | sp.sin | sp.cos):
         return f"({node.func.__name__} {term(node.args[0], names)})"
     if isinstance(node, sp.Abs):
         return f"(Rabs {term(node.args[0], names)})"
@@ -150,4 +150,6 @@ def condition(node: Any, names: Names) -> str:
         return f"~ {parts[0]}"
     if isinstance(node, sp.Implies):
         return f"{parts[0]} -> {parts[1]}"
+    if isinstance(node, sp.Equivalent) and len(parts) == 2:
+        return f"{parts[0]} <-> {parts[1]}"
     raise NotExportable(f"{node.func.__name__} has no form here")
