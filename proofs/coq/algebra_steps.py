@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import sympy as sp
+
+from eigentoken.proofs.coq.quantities import tensor_text
 from eigentoken.proofs.coq.speech import DEFINED, Speech
 from eigentoken.proofs.coq.terms import NotExportable
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.propositions import Atom, Equivalence, ForAll, free_letters, relation_of
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
+from eigentoken.theory.kernel.structure import as_expression
+from eigentoken.theory.kernel.tensors import Tensor
 
 __all__ = ["ALGEBRA"]
 
 
 def _same_number(node: Proved, speech: Speech) -> str:
-    return "parts. same_number."
+    return "parts. same_number." if speech.raw is None else "parts. first [solve [same_number] | solve [of_the_map]]."
 
 
 def _reduction(node: Proved, speech: Speech) -> str:
-    return "reduced."
+    return "reduced." if speech.raw is None else "first [solve [of_the_map] | solve [reduced]]."
 
 
 def _positive(node: Proved, speech: Speech) -> str:
@@ -27,7 +32,30 @@ def _positive(node: Proved, speech: Speech) -> str:
 
 
 def _square(node: Proved, speech: Speech) -> str:
-    return "conjuncts; first [apply dot_nonneg | sorted]."
+    plain = "conjuncts; first [apply dot_nonneg | sorted]"
+    if speech.raw is None:
+        return f"{plain}."
+    return f"first [solve [{plain}] | solve [apply total_nonneg; intros; apply dot_nonneg] | solve [of_the_map]]."
+
+
+def _summed(node: Proved, speech: Speech) -> str:
+    """Both sides for each index, as sums of multiples of quantities; then sum by sum."""
+    said = node.premises[0].proposition
+    relation = relation_of(said.body)
+    sign = {sp.Eq: "=", sp.Le: "<=", sp.Ge: "<="}[relation.func]
+    sides = (relation.lhs, relation.rhs) if relation.func in (sp.Eq, sp.Le) else (relation.rhs, relation.lhs)
+    left, right = (tensor_text(Tensor(as_expression(each)).key, speech, {said.letter: "k_"}) for each in sides)
+    size = speech.range(said.letter.kind)
+    lemma, same = ("total_ext", "same_eq") if sign == "=" else ("total_le", "same_le")
+    return (
+        f"match goal with every_ : forall _ : nat, _ |- _ => rename every_ into every0_ end. "
+        f"assert (every_ : forall k_ : nat, within {size} k_ -> {left} {sign} {right}). "
+        f"{{ intros k_ at_. specialize (every0_ k_ at_). parts. "
+        f"match goal with every_ : ?a {sign} ?b |- _ {sign} _ => refine ({same} a b _ _ _ _ every_); solve [equal_reals] end. }} "
+        f"assert (all_ := {lemma} {size} (fun k_ => {left}) (fun k_ => {right}) every_). cbv beta in all_. sums_in all_. "
+        f"conjuncts. match type of all_ with ?a {sign} ?b => refine ({same} a b _ _ _ _ all_); "
+        f"first [solve [equal_reals] | solve [same_sums; equal_reals]] end."
+    )
 
 
 def _as_form(node: Proved, speech: Speech) -> str:
@@ -83,4 +111,6 @@ ALGEBRA: dict[str, Callable[[Proved, Speech], str]] = {
     "as_form": _as_form,
     "invertible": _invertible,
     "summand": _summand,
+    "summed": _summed,
+    "congruent": _reduction,
 }

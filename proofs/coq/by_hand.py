@@ -167,6 +167,39 @@ Proof.
   assert (J : 0 < / n ^ 2) by (apply Rinv_0_lt_compat; nra).
   assert (L : 0 < b * (p + - q) ^ 2 * (b + - a) * / n ^ 2) by (apply Rmult_lt_0_compat; assumption). unfold Rdiv. lra.
 Qed.
+(* No bipartite point of a negative eigenvalue is stable where the scores favour it, or where its modulus is small. *)
+Lemma outside (b c k m : R) : -1 < b -> b < 1 -> -1 < c -> c < 1 -> -1 < k -> k < 1 -> -1 < m -> m < 1 -> 0 < m -> k < 0 ->
+  (b * c * k <= m * (b / 2 + c / 2) -> ~ (b < 0 /\ c < 0 /\ k < 0)) ->
+  (1 + b * k <> 0 /\ 1 + c * k <> 0 /\ 1 < (1 + m) * (1 + m * (b + c) / 2) / ((1 + b * k) * (1 + c * k))) \/
+  (1 + b * k <> 0 /\ 1 + c * k <> 0 /\ 1 + (1 + m) * (1 + m * (b + c) / 2) / ((1 + b * k) * (1 + c * k))
+    < (1 + m * (1 + b) / 2) / (1 + b * k) + (1 + m * (1 + c) / 2) / (1 + c * k)).
+Proof.
+  intros B1 B2 C1 C2 K1 K2 M1 M2 M K O. assert (L : k < m) by lra.
+  destruct (mult_either b c k m B1 B2 C1 C2 K1 K2 M L) as [A|A]; [left | right; exact A].
+  split; [apply Rgt_not_eq, mult_b; assumption | split; [apply Rgt_not_eq, mult_b; assumption|]].
+  apply mult_p_large; try assumption. apply O. exact A.
+Qed.
+Lemma small_modulus (b c k m : R) : -1 < b -> -1 < c -> 0 < m -> - k <= m -> b * c * k <= m * (b / 2 + c / 2) ->
+  ~ (b < 0 /\ c < 0 /\ k < 0).
+Proof.
+  intros B C M K A [B0 [C0 K0]]. assert (P : 0 < b * c) by nra. assert (X : 0 <= (m + k) * (b * c)) by (apply Rmult_le_pos; lra).
+  assert (Y : 0 < m * (- b * (1 + c))) by (apply Rmult_lt_0_compat; [exact M | apply Rmult_lt_0_compat; lra]).
+  assert (Z : 0 < m * (- c * (1 + b))) by (apply Rmult_lt_0_compat; [exact M | apply Rmult_lt_0_compat; lra]). lra.
+Qed.
+Lemma tanh_sum_nonneg (x y : R) : 0 <= x -> 0 <= tanh (x + - y / 2) + tanh (x + y / 2).
+Proof.
+  intros [X|X]; [left; apply tanh_sum_pos; exact X | right; subst x].
+  replace (0 + - y / 2) with (- (0 + y / 2)) by field. unfold tanh, sinh, cosh. rewrite Ropp_involutive.
+  assert (P := exp_pos (0 + y / 2)). assert (Q := exp_pos (- (0 + y / 2))). field. lra.
+Qed.
+Lemma negative_modulus (a l N : R) : 0 < a -> Rabs l <= N -> l < 0 -> - (a * l) <= a * N.
+Proof. intros A L M. rewrite Rabs_left in L by exact M. nra. Qed.
+Ltac further := match goal with
+  | N : ?n = ?p + ?q, P : 1 <= ?p, Q : 1 <= ?q |- _ = _ => subst n; field; conjuncts; lra
+  | |- 0 <= tanh _ + tanh _ => apply tanh_sum_nonneg; assumption
+  | |- - (_ * _) <= _ * _ => apply negative_modulus; assumption
+  | |- _ \/ _ => apply outside; try assumption; intros; first [(intros [? [? ?]]; lra) | (eapply small_modulus; eassumption)]
+  end.
 Ltac by_hand := intros; first [ solve [match goal with
   | |- _ * _ * sqrt _ = _ => eapply share_of_root; eassumption
   | |- ?q <= ?N / ?l => eapply form_upper; eassumption
@@ -184,5 +217,5 @@ Ltac by_hand := intros; first [ solve [match goal with
   | |- 0 < _ \/ _ / _ < 0 => first [apply one_sign_or_other; lra | (match goal with E : ?b = ?c |- _ => rewrite E;
     apply one_sign_or_other; lra end)]
   | |- _ * (_ + - _) < _ => first [eapply bound_by_ratio; eassumption | eapply bound_by_modulus; eassumption]
-  end] | solve [bipartite] ].
+  end] | solve [bipartite] | solve [falls] | solve [further] ].
 """

@@ -13,11 +13,12 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.coq import rules
-from eigentoken.proofs.coq.quantities import arities_of
+from eigentoken.proofs.coq.quantities import arities_of, of_a_map
 from eigentoken.proofs.coq.scalar_steps import ScalarStep
 from eigentoken.proofs.coq.speech import Speech
 from eigentoken.proofs.coq.terms import NotExportable
-from eigentoken.theory.calculus import Index
+from eigentoken.theory.calculus import SLOT, TOKENS, Assumptions, Index, normal_form, vector
+from eigentoken.theory.calculus import matrix as calculus_matrix
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.logic import tied
 from eigentoken.theory.kernel.propositions import (
@@ -31,8 +32,9 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
+from eigentoken.theory.kernel.structure import equation_of
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
-from eigentoken.theory.language.terms import d, matrix, n
+from eigentoken.theory.language.terms import alpha, d, matrix, n
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.systems.system import Space
 
@@ -96,6 +98,10 @@ class _Walk:
         numbers |= set() if _of_every_state(self.nodes) else {VectorLetter(STATE)}
         speech = Speech(arities_of(said), frozenset(numbers | {n, d, HEADS}))
         speech.state = _state(root, speech)
+        if of_a_map(said):
+            speech.raw = _raw_step(root, speech)
+            defined = " ".join(speech.raw[0].format(x="{x}", i="i") for _ in range(2))
+            speech.state += (f"(forall i, within n i -> 0 < dot d {defined})",)
         self.made = WholeDerivation(name, speech)
         self.speech = speech
         self.lemmas: dict[int, rules.StepLemma] = {}
@@ -125,8 +131,8 @@ class _Walk:
         return {each for each in found if each in self.speech.rigid} | heads
 
     def _step(self, node: Proved, number: int) -> rules.StepLemma:
-        lemma = rules.lemma_of(f"step_{number}", node, self.speech)
         known = [self.lemmas[id(each)] for each in node.premises]
+        lemma = rules.lemma_of(f"step_{number}", node, self.speech, known)
         if node.rule in rules.ASSUMED:
             self._assume(node, lemma, known, number)
             return lemma
@@ -189,20 +195,34 @@ def _distinct(root: Proved) -> list[Proved]:
 def _of_every_state(nodes: list[Proved]) -> bool:
     """Is something concluded from what holds at every state?  Else the theorem is about one state, any one."""
     return any(
-        node.rule in {"dissipates", "monotone"} or VectorLetter(STATE) in bound_letters(node.proposition)
-        for node in nodes
+        node.rule in rules.EVERY_STATE or VectorLetter(STATE) in bound_letters(node.proposition) for node in nodes
     )
 
 
-def _state(root: Proved, speech: Speech) -> str:
+def _state(root: Proved, speech: Speech) -> tuple[str, ...]:
     """What a state of the system is: tokens on the sphere, on an ellipsoid, or any vectors."""
     system = root.system
     if system is None or system.space is Space.EUCLIDEAN:
-        return ""
+        return ()
     if system.space is Space.SPHERE:
-        return "(forall i, within n i -> dot d ({x} i) ({x} i) = 1)"
+        return ("(forall i, within n i -> dot d ({x} i) ({x} i) = 1)",)
     if system.metric:
-        return (
-            "(forall i, within n i -> dot d ({x} i) (image d " + speech.name(matrix(system.metric)) + " ({x} i)) = 1)"
-        )
-    return "(State {x})"
+        name = speech.name(matrix(system.metric))
+        return ("(forall i, within n i -> dot d ({x} i) (image d " + name + " ({x} i)) = 1)",)
+    return ("(State {x})",)
+
+
+def _raw_step(root: Proved, speech: Speech) -> tuple[str, str]:
+    """``y_i = x_i + (alpha/n) sum_k V x_k`` and ``r_i = |y_i|``, if these are what the equation of the system defines.
+
+    A state is then one where the map is defined: ``y_i`` is not zero.
+    """
+    rules = equation_of(root.system).assumptions if root.system is not None else Assumptions()
+    k = Index("token", "k")
+    pushed = vector("x", SLOT) + vector("x", k).applied(calculus_matrix("V")).summed(k) * (alpha / TOKENS)
+    if set(rules.definitions) != {"y"} or rules.norms != {"r": ("y", ())}:
+        raise NotExportable("the equation of the map, with y and r, has no form in Coq here")
+    if normal_form(rules.definitions["y"] - pushed, Assumptions()).terms or not {alpha, matrix("V")} <= speech.rigid:
+        raise NotExportable("the equation of the map, with y and r, has no form in Coq here")
+    given = f"n d {speech.name(matrix('V'))} {speech.name(alpha)} {{x}} {{i}}"
+    return f"(pushed {given})", f"(pushed_norm {given})"

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from eigentoken.proofs.coq.bipartite import BIPARTITE
 from eigentoken.proofs.coq.by_hand import BY_HAND
+from eigentoken.proofs.coq.logarithm import LOGARITHM
+from eigentoken.proofs.coq.lyapunov import LYAPUNOV
+from eigentoken.proofs.coq.oja import OJA
 
 __all__ = ["LIBRARY"]
 
@@ -38,6 +41,11 @@ Definition PositiveSemidefinite (d : Z) (M : mat) : Prop := forall z : vec, 0 < 
 Definition NegativeDefinite (d : Z) (M : mat) : Prop := forall z : vec, 0 < dot d z z -> dot d z (image d M z) < 0.
 Definition Nonsingular (d : Z) (M : mat) : Prop :=
   forall z : vec, 0 < dot d z z -> 0 < dot d (image d M z) (image d M z).
+(* The Oja map: what it makes of a token before it is scaled to length 1, and the norm of that. *)
+Definition pushed (n d : Z) (V : mat) (alpha : R) (x : nat -> vec) (i : nat) : vec :=
+  fun a => x i a + alpha / IZR n * total n (fun k => image d V (x k) a).
+Definition pushed_norm (n d : Z) (V : mat) (alpha : R) (x : nat -> vec) (i : nat) : R :=
+  sqrt (dot d (pushed n d V alpha x i) (pushed n d V alpha x i)).
 
 Lemma within_first (n : Z) : (1 <= n)%Z -> within n 0.
 Proof. unfold within. lia. Qed.
@@ -210,6 +218,8 @@ Ltac positivity := first [ assumption | lra | exact Rlt_0_1 | apply exp_pos
     | |- 0 < ?a / ?b => apply Rmult_lt_0_compat; [positivity | apply Rinv_0_lt_compat; positivity]
     | |- 0 < sqrt ?a => apply sqrt_lt_R0; positivity
     | |- 0 < ?a ^ ?k => apply pow_lt; positivity
+    | M : (forall i, within ?n i -> 0 < dot ?d (pushed ?n ?d ?V ?al ?x i) _) |- 0 < pushed_norm ?n ?d ?V ?al ?x ?i =>
+        apply sqrt_lt_R0, M; assumption
     | |- 0 < total ?n ?f => apply total_pos; [assumption | intros; positivity]
     | |- 0 < IZR ?k => apply IZR_lt; lia
     | |- ?a > 0 => change (0 < a); positivity
@@ -238,11 +248,22 @@ Ltac to_reals := repeat match goal with
   | H : not (@eq Z _ _) |- _ => apply IZR_neq in H
   end; push_integers.
 Ltac parts := repeat match goal with H : _ /\ _ |- _ => destruct H end.
+(* That a denominator is not zero, where a relation says so of it. *)
+Ltac divisors := conjuncts; first
+  [ assumption | (apply not_eq_sym; assumption)
+  | (match goal with H : 0 <> ?p |- ?q <> 0 => let E := fresh in intro E; apply H; rewrite <- E; ring end)
+  | lra | positivity | timeout 3 nra ].
+Lemma abs_opposite (u v : R) : u = - v -> Rabs u = Rabs v. Proof. intros ->. apply Rabs_Ropp. Qed.
 (* Two spellings of one real number. *)
 Ltac equal_reals := first
   [ (lazymatch goal with |- ?a = ?a => reflexivity end)
-  | (push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]])
+  | (push_integers; first [ring | solve [field; divisors]])
   | (progress f_equal; solve [equal_reals])
+  | (lazymatch goal with
+      | |- Rabs _ = Rabs _ => apply abs_opposite; solve [equal_reals]
+      | |- total ?n _ = total ?n _ => apply total_ext; intros; solve [equal_reals]
+      | |- dot ?d ?u ?v = dot ?d ?v ?u => apply dot_sym
+     end)
   | (repeat match goal with
       | |- context [Rabs ?u] => match goal with |- context [Rabs ?v] =>
           tryif constr_eq u v then fail else (replace (Rabs v) with (Rabs u) by (f_equal; solve [equal_reals])) end
@@ -250,7 +271,7 @@ Ltac equal_reals := first
           tryif constr_eq u v then fail else (replace (exp v) with (exp u) by (f_equal; solve [equal_reals])) end
       | |- context [sqrt ?u] => match goal with |- context [sqrt ?v] =>
           tryif constr_eq u v then fail else (replace (sqrt v) with (sqrt u) by (f_equal; solve [equal_reals])) end
-     end; push_integers; first [ring | solve [field; conjuncts; first [assumption | lra | positivity | timeout 3 nra]]]) ].
+     end; push_integers; first [ring | solve [field; divisors]]) ].
 Ltac turned_forms := rewrite ?dot_image_T in *; do 4 try match goal with
   | H : context [dot ?d ?v ?u] |- context [dot ?d ?u ?v] => tryif constr_eq u v then fail else rewrite (dot_sym d u v) end.
 Ltac turned_equation := match goal with H : @eq R ?a ?b |- @eq R _ _ =>
@@ -258,34 +279,26 @@ Ltac turned_equation := match goal with H : @eq R ?a ?b |- @eq R _ _ =>
       match goal with |- context [dot k v u] => rewrite (dot_sym k v u) end end);
     lazymatch goal with |- @eq R ?c ?d =>
       let E := fresh in assert (E : c - d = a - b) by ring; clear - E H; lra end end.
+Lemma same_lt (a b c d : R) : a = c -> b = d -> a < b -> c < d. Proof. intros -> -> H. exact H. Qed.
+Lemma same_le (a b c d : R) : a = c -> b = d -> a <= b -> c <= d. Proof. intros -> -> H. exact H. Qed.
+Lemma same_eq (a b c d : R) : a = c -> b = d -> a = b -> c = d. Proof. intros -> -> H. exact H. Qed.
+Lemma same_ne (a b c d : R) : a = c -> b = d -> a <> b -> c <> d. Proof. intros -> -> H. exact H. Qed.
 Ltac same_real := first
-  [ assumption | exact I | lia
+  [ assumption | exact I | lia | (apply Rmax_l)
   | lazymatch goal with
-    | |- ?c < ?d => match goal with H : ?a < ?b |- _ =>
-        let E := fresh in let F := fresh in
-        assert (E : a = c) by (solve [equal_reals]); assert (F : b = d) by (solve [equal_reals]);
-        rewrite <- E, <- F; exact H end
-    | |- ?c <= ?d => match goal with H : ?a <= ?b |- _ =>
-        let E := fresh in let F := fresh in
-        assert (E : a = c) by (solve [equal_reals]); assert (F : b = d) by (solve [equal_reals]);
-        rewrite <- E, <- F; exact H end
-    | |- @eq R ?c ?d => match goal with H : @eq R ?a ?b |- _ =>
-        let E := fresh in let F := fresh in
-        first [ (assert (E : a = c) by (solve [equal_reals]); assert (F : b = d) by (solve [equal_reals]);
-                 rewrite <- E, <- F; exact H)
-              | (assert (E : a = d) by (solve [equal_reals]); assert (F : b = c) by (solve [equal_reals]);
-                 rewrite <- E, <- F; symmetry; exact H) ] end
-    | |- not (@eq R ?c ?d) => match goal with H : not (@eq R ?a ?b) |- _ =>
-        let E := fresh in let F := fresh in
-        first [ (assert (E : a = c) by (solve [equal_reals]); assert (F : b = d) by (solve [equal_reals]);
-                 rewrite <- E, <- F; exact H)
-              | (assert (E : a = d) by (solve [equal_reals]); assert (F : b = c) by (solve [equal_reals]);
-                 rewrite <- E, <- F; apply not_eq_sym; exact H) ] end
+    | |- ?c < ?d => match goal with H : ?a < ?b |- _ => refine (same_lt a b c d _ _ H); solve [equal_reals] end
+    | |- ?c <= ?d => match goal with H : ?a <= ?b |- _ => refine (same_le a b c d _ _ H); solve [equal_reals] end
+    | |- @eq R ?c ?d => match goal with H : @eq R ?a ?b |- _ => first
+        [ (refine (same_eq a b c d _ _ H); solve [equal_reals])
+        | (refine (same_eq b a c d _ _ (eq_sym H)); solve [equal_reals]) ] end
+    | |- not (@eq R ?c ?d) => match goal with H : not (@eq R ?a ?b) |- _ => first
+        [ (refine (same_ne a b c d _ _ H); solve [equal_reals])
+        | (refine (same_ne b a c d _ _ (not_eq_sym H)); solve [equal_reals]) ] end
     end
   | matrices | contradiction | (turned_forms; lra)
   | turned_equation | (to_reals; lra) | (to_reals; timeout 3 nra) ].
 (* An atom in another spelling: a relation, with where its terms are defined. *)
-Ltac same_atom := parts; conjuncts; same_real.
+Ltac same_atom A := first [ solve [clear - A; parts; conjuncts; same_real] | solve [parts; conjuncts; same_real] ].
 (* What a scalar lemma asks for, from the premises. *)
 Ltac given := first
   [ assumption | lra | (to_reals; first [assumption | lra]) | tauto | (to_reals; tauto) | (to_reals; timeout 3 nra)
@@ -312,6 +325,10 @@ Ltac same_number := conjuncts; first [ assumption | equal_reals | sorted | posit
 (* The sum of a sum, of a multiple and of a constant. *)
 Ltac sums_in H := repeat first
   [ rewrite total_plus in H | rewrite total_opp in H | rewrite total_const in H by lia | rewrite total_scale in H ].
+(* Sums that differ in the order of inner products. *)
+Ltac same_sums := repeat match goal with |- context [total ?n ?f] => match goal with |- context [total ?n ?g] =>
+  tryif constr_eq f g then fail else replace (total n g) with (total n f)
+    by (apply total_ext; intros; first [apply dot_sym | (apply total_ext; intros; apply dot_sym)]) end end.
 Ltac reversed := match goal with
   | |- context [dot ?d ?u (image ?d (transposed ?B) (image ?d ?A ?v))] =>
       replace (dot d u (image d (transposed B) (image d A v))) with (dot d v (image d (transposed A) (image d B u)))
@@ -329,6 +346,9 @@ Ltac reduced := parts; first
 Lemma factor_lt (c a b : R) : 0 < c -> c * a < c * b -> a < b.
 Proof. intros C P. apply Rmult_lt_reg_l with c; assumption. Qed.
 """
+    + LOGARITHM
+    + OJA
+    + LYAPUNOV
     + BIPARTITE
     + BY_HAND
 )

@@ -108,7 +108,7 @@ class Carrier:
             return change(said, source, target, proof)
         if isinstance(said, Atom):
             name = self.name("atom")
-            return f"assert ({name} := {proof}). same_atom."
+            return f"assert ({name} := {proof}). same_atom {name}."
         raise NotExportable(f"{type(said).__name__} in another spelling")
 
     def step(self, said: Proposition, source: Spelling, target: Spelling, proof: str) -> tuple[str, str]:
@@ -221,7 +221,12 @@ def injected(part: Proposition, whole: Proposition, proof: str) -> str:
         return f"exact {proof}."
     alternatives = _disjuncts(whole)
     if part not in alternatives:
-        return f"assert (inject_ := {proof}). tauto."
+        inner = _disjuncts(part)
+        if len(inner) < 2 or not set(inner) <= set(alternatives):
+            return f"assert (inject_ := {proof}). clear - inject_. tauto."
+        names = [f"inject{number}_" for number, _ in enumerate(inner)]
+        cases = (injected(each, whole, name) for each, name in zip(inner, names, strict=True))
+        return f"destruct {proof} as {_pattern(names)}. " + " ".join(f"{{ {each} }}" for each in cases)
     place = alternatives.index(part)
     moves = "right; " * place + ("left; " if place < len(alternatives) - 1 else "")
     return f"{moves}exact {proof}."

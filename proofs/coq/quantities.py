@@ -13,10 +13,10 @@ from eigentoken.theory.calculus import Expression, Index
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Monomial
 from eigentoken.theory.kernel.propositions import Atom, Proposition, children
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter, bases_of, is_defined, letters_in
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter, bases_of, is_defined, letters_in, norms_of
 from eigentoken.theory.language.terms import matrix
 
-__all__ = ["Arities", "Env", "Speaker", "arities_of", "matrix_text", "tensor_text", "vector_text"]
+__all__ = ["Arities", "Env", "Speaker", "arities_of", "matrix_text", "of_a_map", "tensor_text", "vector_text"]
 
 
 @dataclass
@@ -35,6 +35,7 @@ class Speaker(Protocol):
     """Who gives letters, scales and ranges their text."""
 
     arities: Arities
+    raw: tuple[str, str] | None
 
     def shown(self, letter: Any, env: Env) -> str: ...
     def real(self, thing: Any, env: Env) -> str: ...
@@ -128,16 +129,32 @@ def _atom(atom: Any, speech: Speaker, env: Env) -> str:
         return (
             f"(total {speech.range(atom.bound.kind)} (fun {name} => exp {tensor_text(atom.exponent, speech, inner)}))"
         )
-    if isinstance(atom, Norm):
-        return f"(norm_of_{atom.name} {_places(atom.indices, speech, env)})"
+    if isinstance(atom, Norm) and atom.name == "r":
+        return _of_the_map(1, atom.indices, speech, env)
     raise NotExportable(f"{type(atom).__name__} has no form in Coq here")
 
 
 def base_text(base: Base, speech: Speaker, env: Env) -> str:
+    if base.name == "y":
+        return _of_the_map(0, base.indices, speech, env)
     if is_defined(base.name):
         raise NotExportable(f"{base.name} is defined by the equation of a map")
     here = speech.shown(VectorLetter(base.name), env)
     return f"({here} {_places(base.indices, speech, env)})" if base.indices else here
+
+
+def _of_the_map(which: int, indices: tuple[Index, ...], speech: Speaker, env: Env) -> str:
+    """``y_i``, what a map makes of a token before it is scaled to length 1, or its norm ``r_i``."""
+    if speech.raw is None:
+        raise NotExportable("the equation of the map, with y and r, has no form in Coq here")
+    x = speech.shown(VectorLetter(STATE), env)
+    return speech.raw[which].format(x=x, i=_places(indices, speech, env))
+
+
+def of_a_map(propositions: Iterable[Proposition]) -> bool:
+    """Is something said of ``y`` or ``r``?"""
+    keys = [each.key for said in propositions for each in _tensors(said)]
+    return any(norms_of(key) or any(is_defined(base.name) for base in bases_of(key)) for key in keys)
 
 
 def _places(indices: tuple[Index, ...], speech: Speaker, env: Env) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 
-__all__ = ["ASSUMED", "CONCLUDING", "LOGIC", "StepLemma", "assumed_step", "lemma_of", "script_of"]
+__all__ = ["ASSUMED", "CONCLUDING", "EVERY_STATE", "LOGIC", "StepLemma", "assumed_step", "lemma_of", "script_of"]
 
 #: What may stand as a hypothesis of the theorem: books, the linearization engine, what words and eigenvalues are.
 ASSUMED = {
@@ -53,6 +53,8 @@ ASSUMED = {
 }
 #: Among these, what may end a derivation, where what it is applied to is proved: the others give the claim away.
 CONCLUDING = frozenset(("textbook", "dissipates", "monotone"))
+#: What concludes from what holds at every state.
+EVERY_STATE = frozenset(("dissipates", "monotone"))
 LOGIC = frozenset(
     ("assume", "discharge", "modus_ponens", "supply", "conjunction", "part", "cases", "iff", "tautology", "generalise",
      "instantiate", "witness", "exists_elimination", "recall")
@@ -83,9 +85,13 @@ def _quantified(letters: tuple[Any, ...], premises: list[str], conclusion: str, 
     return (f"forall{bound}, " if letters else "") + "".join(f"{each} -> " for each in premises) + conclusion
 
 
-def lemma_of(name: str, node: Proved, speech: Speech) -> StepLemma:
-    """What the step says in Coq."""
+def lemma_of(name: str, node: Proved, speech: Speech, known: Sequence[StepLemma] = ()) -> StepLemma:
+    """What the step says in Coq; at the state that its premises are about, also where it does not speak of one."""
     letters = _letters([node.proposition, *node.hypotheses], speech)
+    state = VectorLetter(STATE)
+    binds = node.rule in EVERY_STATE or (node.rule == "generalise" and node.proposition.letter == state)
+    if state not in letters and not binds and any(state in each.letters for each in known):
+        letters = (*letters, state)
     sorts = [fact for each in letters for fact in speech.facts(each)]
     hypotheses = [speech.said(each) for each in node.hypotheses]
     conclusion = speech.said(node.proposition)
@@ -153,7 +159,7 @@ def assumed_step(name: str, node: Proved, lemma: StepLemma, known: list[StepLemm
     """The hypothesis of the theorem for a step that is assumed, and the proof of the step from it."""
     before = {canonical(each) for one in node.premises for each in one.hypotheses}
     own = [each for each in node.hypotheses if canonical(each) not in before]
-    states = [VectorLetter(STATE)] if node.rule in ("dissipates", "monotone") else []
+    states = [VectorLetter(STATE)] if node.rule in EVERY_STATE else []
     said = [node.proposition, *own, *(each.proposition for each in node.premises)]
     letters = tuple(each for each in _letters(said, speech) if each not in states)
     sorts = [fact for each in letters for fact in speech.facts(each)]

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import permutations
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.matrices.expressions.inverse import Inverse
 
-from eigentoken.proofs.coq.quantities import Arities, Env, matrix_text, tensor_text, vector_text
+from eigentoken.proofs.coq.quantities import Arities, Env, arities_of, matrix_text, tensor_text, vector_text
 from eigentoken.proofs.coq.terms import RESERVED, Names, NotExportable, term
 from eigentoken.theory.calculus import Expression, Index
 from eigentoken.theory.kernel.defined import where_defined
@@ -66,8 +67,10 @@ class Speech:
 
     arities: Arities
     rigid: frozenset[Any]
-    state: str = ""
-    "What is known of a state: a proposition with {x} for it."
+    state: tuple[str, ...] = ()
+    "What is known of a state: propositions with {x} for it."
+    raw: tuple[str, str] | None = None
+    "The step of a map before it is scaled, and its norm, as functions of the state and the token: with {x} and {i}."
     heads: bool = False
     "Is there an index that runs over heads?"
     functions: dict[str, str] = field(default_factory=dict)
@@ -80,6 +83,8 @@ class Speech:
     "What a placeholder stands for."
     _names: dict[Any, str] = field(default_factory=dict)
     _placeholders: dict[Any, sp.Symbol] = field(default_factory=dict)
+    _values: dict[Any, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    "Quantities without definition: the name of the function, and the letters that it depends on."
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -113,7 +118,7 @@ class Speech:
         if isinstance(letter, Index):
             return [f"within {self.range(letter.kind)} {here}"]
         if letter == VectorLetter(STATE):
-            return [self.state.format(x=here)] if self.state else []
+            return [each.format(x=here) for each in self.state]
         if not isinstance(letter, sp.Symbol):
             return []
         if letter.is_integer:
@@ -184,12 +189,27 @@ class Speech:
             name = re.sub(r"(?<!^)([A-Z])", r"_\1", type(thing).__name__).lower()
             self._declare(name, " -> ".join([*(sort for _, sort in given), "R"]), f"{type(thing).__doc__}")
             return f"({' '.join([name, *(text for text, _ in given)])})"
-        letters = sorted((each for each in free_letters(thing) if each not in self.rigid), key=str)
-        name = f"quantity_{self.placeholder(thing).name.strip('q_')}"
-        sorts = [self.sort(each) for each in letters]
-        self._declare(name, " -> ".join([*(f"({each})" for each in sorts), "R"]), plain_text(sp.latex(thing)))
+        name, letters = self._function(thing)
         here = " ".join([name, *(self.shown(each, env) for each in letters)])
         return f"({here})" if letters else here
+
+    def _function(self, thing: Any) -> tuple[str, tuple[Any, ...]]:
+        """The function of its letters that a quantity without definition is; with other letters it is the same function."""
+        letters = tuple(sorted((each for each in free_letters(thing) if each not in self.rigid), key=str))
+        for known, (name, own) in self._values.items():
+            if type(known) is not type(thing) or sorted(map(self.sort, own)) != sorted(map(self.sort, letters)):
+                continue
+            for order in permutations(letters):
+                table = {old: new for old, new in zip(own, order, strict=True) if old != new}
+                if all(self.sort(one) == self.sort(two) for one, two in zip(own, order, strict=True)) and (
+                    known == thing if not table else hasattr(known, "put") and known.put(table) == thing
+                ):
+                    return name, order
+        name = f"quantity_{self.placeholder(thing).name.strip('q_')}"
+        self._values[thing] = (name, letters)
+        sorts = [f"({self.sort(each)})" for each in letters]
+        self._declare(name, " -> ".join([*sorts, "R"]), plain_text(sp.latex(thing)))
+        return name, letters
 
     def argument(self, thing: Any, env: Env) -> tuple[str, str]:
         if getattr(thing, "is_Matrix", False):
@@ -249,12 +269,19 @@ class Speech:
         raise NotExportable(f"{kind} has no form in Coq here")
 
     def _binder(self, what: Binder, env: Env) -> str:
-        name, facts = self.name(what.letter), self.facts(what.letter, env)
+        name, facts, sort = self.name(what.letter), self.facts(what.letter, env), self._sort_bound(what)
         guard = [] if what.guard == Conjunction(()) else [self.text(what.guard, env)]
         body = self.text(what.body, env)
         if isinstance(what, Exists):
-            return f"(exists {name} : {self.sort(what.letter)}, {_AND.join([*facts, *guard, body])})"
-        return f"(forall {name} : {self.sort(what.letter)}, {' -> '.join([*facts, *guard, body])})"
+            return f"(exists {name} : {sort}, {_AND.join([*facts, *guard, body])})"
+        return f"(forall {name} : {sort}, {' -> '.join([*facts, *guard, body])})"
+
+    def _sort_bound(self, what: Binder) -> str:
+        """The type of a bound letter: one name may stand for a vector here and for a family of vectors there."""
+        if not isinstance(what.letter, VectorLetter):
+            return self.sort(what.letter)
+        inside = arities_of([what.guard, what.body]).vectors
+        return "nat -> vec" if inside.get(what.letter.name) else "vec"
 
     def _atom(self, what: Atom, env: Env) -> str:
         relation = turned(what.word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,28 @@ def test_the_hypotheses_stand_in_the_theorem() -> None:
     assert (made.proved, len(made.assumed), made.given) == (62, 6, 0)
     assert all(each.statement in text for each in made.assumed)
     assert [each.rule for each in made.assumed if each.statement.endswith("SpectrumIs_1")] == ["spectrum"]
+
+
+def test_the_map_is_written_out() -> None:
+    """PM-L7: y and r are defined in the library, and a state is one where the map is defined."""
+    made = made_of("PM-L7")
+    text = statement_text(made)
+    assert (made.claims, made.given, made.proved) == (3, 0, 202)
+    assert [each.rule for each in made.assumed].count("increment") == 2
+    assert "(forall i, within n i -> 0 < dot d (pushed n d V alpha x i) (pushed n d V alpha x i))" in text
+    assert "(forall b0__ : nat -> vec, " in made.claim_text  # a family of vectors, one for each token
+    assert re.findall(r"quantity_\d+ : .*", text) == [
+        "quantity_1 : (nat -> vec) -> R)",
+        "quantity_19 : (nat) -> (vec) -> (nat -> vec) -> R)",
+    ]
+
+
+def test_another_map_is_not_taken_for_this_one() -> None:
+    (root,) = statements().get("PM-L7").proofs.values()
+    for name in ("attention-map", "multihead-map", None):
+        other = changed(root, lambda node, values, here=name: {**values, "system": system(here) if here else None})
+        with pytest.raises(NotExportable, match="equation of the map"):
+            derivation("it", other)
 
 
 def test_axioms_are_read_from_what_coq_prints() -> None:
@@ -220,6 +243,56 @@ def _last(text: str, old: str, new: str) -> str:
 def test_a_changed_theorem_is_refused(what: str, folder: Path) -> None:
     made = made_of("PM-A1")
     other = CHANGED_THEOREMS[what](made)
+    assert statement_text(other) != statement_text(made)
+    assert formal.checked(folder, "it", written(other), statement_text(other)).refused.startswith("coqc")
+
+
+def _wrong_last(root: Proved, rule: str) -> Proved:
+    """The tree in which the last step of a rule says the contrary."""
+    last = [each for each in root.tree() if each.rule == rule][-1]
+    return changed(
+        root,
+        lambda node, values: {**values, "proposition": Negation(node.proposition)} if node is last else values,
+    )
+
+
+LARGE = [
+    *(
+        ("PM-L7", rule)
+        for rule in ("summed", "congruent", "reduction", "square", "product", "arithmetic", "generalise")
+    ),
+    *((name, rule) for name in ("PM-N3", "PM-R10", "CT-3") for rule in ("arithmetic", "instantiate")),
+]
+
+
+@pytest.mark.needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "rule"), LARGE)
+def test_a_wrong_step_is_refused(name: str, rule: str, folder: Path) -> None:
+    (proved,) = statements().get(name).proofs.values()
+    kept, missing = formal.scripts_for(derivation("it", proved))
+    assert not missing
+    try:
+        made = derivation("it", _wrong_last(proved, rule))
+    except NotExportable:  # a premise does not give what the step needs
+        return
+    scripts = {lemma.statement: next(iter(kept.values())) for step in made.scalars for lemma in step.lemmas} | kept
+    answer = formal.checked(folder, "it", whole_text(made, scripts), statement_text(made))
+    assert answer.refused.startswith("coqc"), answer
+
+
+@pytest.mark.needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["PM-L7", "PM-N3", "PM-R10", "CT-3"])
+@pytest.mark.parametrize("what", ["a claim", "a condition", "an assumption"])
+def test_a_changed_large_theorem_is_refused(name: str, what: str, folder: Path) -> None:
+    made = made_of(name)
+    old, new = (" < ", " > ") if name in ("CT-3", "PM-N3") else (" <= ", " >= ")
+    other = {
+        "a claim": replace(made, claim_text=_last(made.claim_text, old, new)),
+        "a condition": replace(made, claim_text=made.claim_text.replace("Symmetric d V -> ", "", 1)),
+        "an assumption": replace(made, assumed=made.assumed[:-1]),
+    }[what]
     assert statement_text(other) != statement_text(made)
     assert formal.checked(folder, "it", written(other), statement_text(other)).refused.startswith("coqc")
 
