@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
+from eigentoken.numerics.lab.predicate_files import file_digest
 from eigentoken.numerics.lab.premises import premise_holds
 from eigentoken.numerics.lab.report import INTERRUPTED, DroppedLine, Progress, RefutationReport, RefutationResult
 from eigentoken.numerics.lab.scale_out import Workers
@@ -57,6 +58,7 @@ def refute(
     backend: str = "loky",
     address: str | None = None,
     drop: bool = False,
+    skip: Collection[str] = (),
     watch: Watcher | None = None,
     finished: Callable[[RefutationReport], None] = lambda report: None,
 ) -> RefutationReport:
@@ -65,7 +67,8 @@ def refute(
     ``seconds`` is the time for each conjecture, ``instances`` the number of tried ones after which no new unit of
     work is begun (the units of that round are finished, so some thousands more may be tried); with the same seed and
     instances the result is the same for any number of workers.  All conjectures are read and their conditions checked
-    before any is searched, so that a bad file gives one message and no partial report.  ``finished`` is called with the
+    before any is searched, so that a bad file gives one message and no partial report.  Conjectures with a name in ``skip`` are
+    left out.  ``finished`` is called with the
     report so far after each conjecture.  An interrupt (Ctrl-C) ends the search and is no error: the report tells what was
     tried until then, and is ``interrupted``.
     """
@@ -73,8 +76,9 @@ def refute(
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
     if instances is not None and instances < 1:
         raise ValueError(f"instances must be at least 1, got {instances}")
+    text = file_digest(Path(subject)) if isinstance(subject, str | Path) and Path(subject).is_file() else None
     listed, file = stated_in(subject)
-    ready = [(conjecture, *prepared(conjecture, seed)) for conjecture in listed]
+    ready = [(conjecture, *prepared(conjecture, seed)) for conjecture in listed if conjecture.name not in skip]
     results = []
     with Workers(jobs, backend, address) as workers:
         workers.warm()
@@ -83,10 +87,10 @@ def refute(
             if drop and result.stopped != INTERRUPTED:
                 result = _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch)
             results.append(result)
-            finished(RefutationReport(tuple(results), file))
+            finished(RefutationReport(tuple(results), file, text))
             if result.stopped == INTERRUPTED:
                 break
-    return RefutationReport(tuple(results), file)
+    return RefutationReport(tuple(results), file, text)
 
 
 def stated_in(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[list[Conjecture], str]:

@@ -176,8 +176,10 @@ class RefutationReport:
 
     results: tuple[RefutationResult, ...]
     file: str = ""
+    file_sha256: str | None = None
+    "That of the text that was searched; ``None`` for conjectures that come from no file."
 
-    SCHEMA: ClassVar[Literal["eigentoken/refutation/2"]] = "eigentoken/refutation/2"
+    SCHEMA: ClassVar[Literal["eigentoken/refutation/3"]] = "eigentoken/refutation/3"
 
     @property
     def refuted(self) -> bool:
@@ -236,7 +238,12 @@ class RefutationReport:
         )
 
     def as_dict(self) -> RefutationDocument:
-        return {"schema": self.SCHEMA, "file": self.file, "results": [result.as_dict() for result in self.results]}
+        return {
+            "schema": self.SCHEMA,
+            "file": self.file,
+            "file_sha256": self.file_sha256,
+            "results": [result.as_dict() for result in self.results],
+        }
 
     def summary(self) -> str:
         """One line a conjecture."""

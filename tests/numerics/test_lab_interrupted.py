@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,3 +83,30 @@ def test_the_command_leaves_a_report_and_says_that_it_was_interrupted(conjecture
     document = json.loads(kept.read_text())
     assert [each["stopped"] for each in document["results"]] == ["interrupted"]
     assert document["results"][0]["tried"] > 0
+
+
+def test_resume_goes_on_with_what_was_not_done_and_refuses_another_text(conjectures: Path) -> None:
+    from eigentoken.cli import app
+
+    def run(*more: str) -> Any:
+        call = ["refute", str(conjectures), "--jobs", "1", "--instances", "1", "-o", str(kept), *more]
+        return CliRunner().invoke(app, call)
+
+    kept = conjectures.with_name("report.json")
+    assert run().exit_code in (0, 1)
+    whole = json.loads(kept.read_text())
+    assert len(whole["results"]) == 3
+    assert whole["file_sha256"] == hashlib.sha256(conjectures.read_bytes()).hexdigest()
+    part = {**whole, "results": [{**whole["results"][0], "stopped": "interrupted"}, whole["results"][2]]}
+    kept.write_text(json.dumps(part))
+    again = run("--resume")
+    assert again.output.count("done before") == 1, again.output
+    found = json.loads(kept.read_text())
+    assert [each["name"] for each in found["results"]] == [each["name"] for each in whole["results"]]
+    assert found["results"][2] == whole["results"][2] and found["results"][0]["stopped"] != "interrupted"
+    conjectures.write_text(conjectures.read_text() + "\n# another text\n")
+    assert "sha256 differs" in str(run("--resume").exception)
+    kept.write_text(json.dumps({**whole, "results": [3]}))
+    assert "is not a document of" in str(run("--resume").exception)
+    kept.write_text(json.dumps({**whole, "schema": "eigentoken/refutation/2"}))
+    assert "eigentoken/refutation/3" in str(run("--resume").exception)

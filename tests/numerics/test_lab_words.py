@@ -271,7 +271,7 @@ def test_the_command_and_the_plugin_do_not_pass_it(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "g: not tested" in done.stdout
     document = json.loads((tmp_path / "r.json").read_text())
-    assert document["schema"] == schema("refutation")["$id"] == "eigentoken/refutation/2"
+    assert document["schema"] == schema("refutation")["$id"] == "eigentoken/refutation/3"
     assert document["results"][0]["verdict"] == "not tested"
     assert recheck_report(document) == []
     line = file.read_text().removeprefix(HEAD)

@@ -214,7 +214,7 @@ BAD = {
     "classification alone": '{"schema": "eigentoken/classification/2"}',
     "older": '{"schema": "eigentoken/classification/1"}',
     "check alone": '{"schema": "eigentoken/check/5"}',
-    "a number for a result": '{"schema": "eigentoken/refutation/2", "file": "x.py", "results": [3]}',
+    "a number for a result": '{"schema": "eigentoken/refutation/3", "file": "x.py", "file_sha256": null, "results": [3]}',
     "longer name": '{"schema": "eigentoken/verdict/3X"}',
     "twice": '{"schema": "eigentoken/verdict/3", "schema": "eigentoken/verdict/3"}',
     "deep": "[" * 100000,

@@ -45,6 +45,9 @@ def refute(
     backend: Annotated[str, typer.Option(help="loky, or dask with --address.")] = "loky",
     address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the report of -o: what it has done is not searched again.")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Write an HTML report.")] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -52,16 +55,23 @@ def refute(
 
     Exit code 1 if one is refuted, or not tested (no instance was judged).  A violation that does not certify is a
     candidate, never a refutation.  The report (-o) is written after each conjecture; Ctrl-C ends the search, prints what was
-    tried, and leaves the report (exit code 130).
+    tried, and leaves the report (exit code 130); the same call with --resume goes on from there.
 
     Example: eigentoken refute examples/conjectures/polygonal_instability.py
     """
+    from eigentoken.commands.resuming import done_before, with_earlier
     from eigentoken.numerics.lab import refute as search
+
+    if resume and output is None:
+        raise ValueError("--resume goes on with the report of -o: name it")
+    earlier = done_before(output, file, drop=drop) if resume and output is not None else []
+    for each in earlier if not json else ():
+        say(f"{each['name']}: {each['verdict']}, done before")
 
     def finished(so_far: RefutationReport) -> None:
         """Each conjecture is told, and kept, as soon as it is done."""
         found = so_far.as_dict()
-        keep(found, output)
+        keep(with_earlier(found, earlier), output)
         if _watched():
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
         if not json:
@@ -76,10 +86,11 @@ def refute(
         backend=backend,
         address=address,
         drop=drop,
+        skip=[each["name"] for each in earlier],
         watch=watcher(),
         finished=finished,
     )
-    document = report.as_dict()
+    document = with_earlier(report.as_dict(), earlier)
     if html is not None:
         from eigentoken.lab_page import refutation_html
 
@@ -93,7 +104,8 @@ def refute(
     if report.interrupted:
         print("interrupted: the last conjecture above was not searched to its end", file=sys.stderr)
         raise typer.Exit(130)
-    raise typer.Exit(1 if report.refuted or report.untested else 0)
+    negative = any(each["verdict"] in ("refuted", "not tested") for each in document["results"])
+    raise typer.Exit(1 if negative else 0)
 
 
 def keep(document: RefutationDocument | StrengthenDocument | AttemptDocument, output: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""``eigentoken/refutation/2``: refute --json, refute -o."""
+"""``eigentoken/refutation/3``: refute --json, refute -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -112,8 +112,9 @@ class Result(TypedDict):
     lost_workers: list[str]
 
 
-@document("eigentoken/refutation/2", "refute --json, refute -o")
+@document("eigentoken/refutation/3", "refute --json, refute -o")
 class RefutationDocument(TypedDict):
-    schema: Literal["eigentoken/refutation/2"]
+    schema: Literal["eigentoken/refutation/3"]
     file: str
+    file_sha256: Sha256 | None
     results: list[Result]
