@@ -13,7 +13,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, norm_derivative, normalised
-from eigentoken.proofs.bounds.layer_claims import RADIUS_OF_A_NORM
+from eigentoken.proofs.bounds.layer_claims import NORM_DERIVATIVE, RADIUS_OF_A_NORM
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -168,6 +168,8 @@ BD_N2 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="The derivative of a norm",
+        systems=("pre-norm-flow",),
+        claims=(Formula(NORM_DERIVATIVE),),
         text=r"$D\,\mathrm{RMS}(x) = \frac1\sigma\mathrm{diag}(g)(I - \frac{xx^{\top}}{d\sigma^2})$ and $D\,\mathrm{LN}(x) = "
         r"\frac1\sigma\mathrm{diag}(g)(I - \frac{\mathbf 1\mathbf 1^{\top}}d - \frac{zz^{\top}}d)$ with $z = "
         r"\Pi_dx/\sigma$; the norms "

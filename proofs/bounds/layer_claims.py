@@ -29,6 +29,7 @@ __all__ = [
     "DEPTH",
     "DIRECTION",
     "DIVERSITY",
+    "NORM_DERIVATIVE",
     "RADIUS_OF_A_NORM",
     "SINK",
     "SKIP",
@@ -222,6 +223,21 @@ RADIUS_OF_A_NORM = for_all(
     ),
     _W,
     VectorLetter("b"),
+)
+
+_ENTRY, _LENGTH = dot(_z, _token(I), product("G")), _square(_token(I))
+_MOVED, _TURN = Tensor(dot(_z, vector("w", I), product("G"))), Tensor(dot(_token(I), vector("w", I)))
+#: BD-N2 without epsilon, for the square of an entry ``z^T G x/|x|`` of the norm: its derivative along w is
+#: ``2 (z^T G x/|x|) (z^T G (I - x x^T/|x|^2) w)/|x|``.
+NORM_DERIVATIVE = for_all(
+    sp.Eq(
+        Slope(_ENTRY * _ENTRY * _LENGTH**-1, "w"),
+        2 * Tensor(_ENTRY) * (_MOVED - Tensor(_ENTRY) * _TURN / Tensor(_LENGTH)) / Tensor(_LENGTH),
+        evaluate=False,
+    ),
+    I,
+    Z,
+    _W,
 )
 
 _U, _P, _START = sp.symbols("U P D_0", positive=True)

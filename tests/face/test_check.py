@@ -81,7 +81,7 @@ def test_every_layer_and_head_is_certified(gpt2: Path, tmp_path: Path) -> None:
 #: What a causal head alone would be an instance of.
 ABOUT_A_CAUSAL_HEAD = {
     *("AB-L5.1", "AB-L6.1", "AB-T5.1", "AB-T6.1", "AB-X2c", "AB-X3", "AB-X6", "PH-T4c", "PM-N1"),
-    *("CL-12", "CL-13", "CL-13a", "CL-13b", "CL-14"),
+    *("BD-H1", "CL-12", "CL-13", "CL-13a", "CL-13b", "CL-14"),
 }
 
 

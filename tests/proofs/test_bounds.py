@@ -26,7 +26,7 @@ IDS = (
 PROVED = {"BD-S1", "BD-S2", "BD-S3", "BD-J1", "BD-N3", "BD-D1", "BD-D3", "BD-R1", "BD-R3", "BD-T3"}
 #: Those of all sheets whose claim stands in words only: nothing but their own property tests looks at it.
 IN_WORDS = {
-    *("BD-J3", "BD-K1", "BD-M2", "BD-N2", "BD-P7", "BD-T2"),
+    *("BD-J3", "BD-K1", "BD-M2", "BD-P7", "BD-T2"),
     *("CL-2", "CL-3", "CL-5", "CL-11", "CL-13", "CL-13b", "CL-14", "CL-15"),
     *("AB-X6", "CT-11", "CT-13", "PH-X1", "PM-X2"),
 }
