@@ -257,10 +257,7 @@ def _wrong_last(root: Proved, rule: str) -> Proved:
 
 
 LARGE = [
-    *(
-        ("PM-L7", rule)
-        for rule in ("summed", "congruent", "reduction", "square", "product", "arithmetic", "generalise")
-    ),
+    *(("PM-L7", rule) for rule in ("summed", "congruent", "reduction", "square", "product", "arithmetic", "total")),
     *((name, rule) for name in ("PM-N3", "PM-R10", "CT-3") for rule in ("arithmetic", "instantiate")),
 ]
 
@@ -279,6 +276,27 @@ def test_a_wrong_step_is_refused(name: str, rule: str, folder: Path) -> None:
     scripts = {lemma.statement: next(iter(kept.values())) for step in made.scalars for lemma in step.lemmas} | kept
     answer = formal.checked(folder, "it", whole_text(made, scripts), statement_text(made))
     assert answer.refused.startswith("coqc"), answer
+
+
+@pytest.mark.needs_coq
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [9, 17, 19, 43, 44, 107, 122, 190])
+def test_a_wrong_coefficient_of_a_sum_is_refused(number: int, folder: Path) -> None:
+    """Steps of PM-L7: reductions, squares, sums, a family with a name."""
+    made = made_of("PM-L7")
+    text = written(made)
+    name, statement, _ = made.steps[number]
+    assert name == f"step_{number}"
+    conclusion = statement.rindex("(x i)) -> ") if "(x i)) -> " in statement else 0
+    place = statement.index("(-1)" if number in (9, 122) else "(-2)", conclusion)
+    wrong = statement[:place] + "(-3)" + statement[place + 4 :]
+    assert text.count(f"Lemma {name} : {statement}.") == 1
+    forged = text.replace(f"Lemma {name} : {statement}.", f"Lemma {name} : {wrong}.")
+    refused = formal.checked(folder, "it", forged, statement_text(made)).refused
+    lines = (formal.HEAD + forged).split("\n")
+    (place,) = [index for index, line in enumerate(lines, 1) if line.startswith(f"Lemma {name} : ")]
+    assert refused.startswith("coqc")
+    assert f"line {place + 1}, " in refused  # that step, no later one
 
 
 @pytest.mark.needs_coq
