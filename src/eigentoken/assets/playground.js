@@ -2,7 +2,7 @@
 // The playground of a statement: its system on a sphere or circle, with controls, a plot, and a link that carries the state.
 document.querySelectorAll("figure.play").forEach(figure => {
   const systems = JSON.parse(figure.dataset.play), part = name => figure.querySelector("." + name);
-  const canvas = part("ball"), pen = canvas.getContext("2d"), plot = part("plot"), ink = plot.getContext("2d");
+  const canvas = part("ball"), pen = canvas.getContext("2d"), plot = part("plot");
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#5a6672"];
   const option = (list, value, text) => { const made = document.createElement("option"); made.value = value; made.textContent = text; list.append(made); };
@@ -22,6 +22,7 @@ document.querySelectorAll("figure.play").forEach(figure => {
   function choose(tokens) {
     system = deep(systems[Number(part("which").value) || 0]);
     turn = flat() ? [0, -Math.PI / 2] : [0.6, 0.35];
+    part("about").textContent = (system.about || "") + (system.tokens ? " Dashed rings: its own tokens." : ""); part("alive").hidden = !system.tokens;
     fill(); begin(tokens || system.tokens || Array.from({ length: system.n }, fresh));
   }
   // the controls show what the system is
@@ -53,7 +54,7 @@ document.querySelectorAll("figure.play").forEach(figure => {
     points.forEach((p, i) => { const [px, py] = place(p); i ? pen.lineTo(px, py) : pen.moveTo(px, py); });
     pen.stroke();
   }
-  function note() { history.push(Sphere.quantities[part("quantity").value](system, x)); if (history.length > 2000) history.shift(); }
+  function note() { history.push({ at: layers, value: Sphere.quantities[part("quantity").value](system, x) }); if (history.length > 2000) history.shift(); }
   function draw() {
     const style = getComputedStyle(document.body), colour = name => style.getPropertyValue(name).trim();
     pen.clearRect(0, 0, 420, 420);
@@ -65,6 +66,11 @@ document.querySelectorAll("figure.play").forEach(figure => {
       for (let k = -2; k <= 2; k += 1) { const z = Math.sin(k * Math.PI / 6), r = Math.cos(k * Math.PI / 6); circle(t => [r * Math.cos(t), r * Math.sin(t), z]); }
     }
     directions(colour("--ink") || "#222");
+    if (system.tokens) first.forEach((token, i) => {  // where a counterexample began
+      const [px, py] = place(token);
+      pen.strokeStyle = colours[i % colours.length]; pen.lineWidth = 2; pen.setLineDash([3, 3]);
+      pen.beginPath(); pen.arc(px, py, 12, 0, 7); pen.stroke(); pen.setLineDash([]);
+    });
     x.forEach((token, i) => {
       pen.strokeStyle = pen.fillStyle = colours[i % colours.length]; pen.lineWidth = 1.5; pen.globalAlpha = 0.5;
       line(trails[i]);
@@ -72,17 +78,18 @@ document.querySelectorAll("figure.play").forEach(figure => {
       pen.globalAlpha = depth < -1e-9 ? 0.45 : 1;
       pen.beginPath(); pen.arc(px, py, 7, 0, 7); pen.fill(); pen.globalAlpha = 1;
     });
+    curve();
     const now = system.time === "map" ? `layer ${layers}` : `time ${(layers * 0.05).toFixed(2)}`;
     part("said").textContent = `${now}, diameter ${Sphere.quantities.diameter(system, x).toFixed(4)}`;
     figure.dataset.state = JSON.stringify(x); figure.dataset.layers = layers;
-    curve(colour);
   }
-  // both ends of each eigenvector of a symmetric F, the leading one strong
+  // both ends of each eigenvector of a symmetric F (of a head of a sample: of the real ones), the leading one strong
   function directions(shade) {
     const total = Sphere.sum(system.heads.map(head => head.F));
     figure.dataset.directions = 0;
-    if (!Sphere.symmetric(total)) return;
-    const own = Sphere.eigen(total).filter(each => !flat() || Math.abs(each.vector[2]) < 0.5);
+    const given = system.directions && !flat() ? system.directions.map(vector => ({ vector })) : [];
+    if (!Sphere.symmetric(total) && !given.length) return;
+    const own = given.length ? given : Sphere.eigen(total).filter(each => !flat() || Math.abs(each.vector[2]) < 0.5);
     own.forEach((each, k) => {
       const name = `v${k + 1}`, tip = Sphere.scaled(Sphere.normalise(system, each.vector), 1.12);
       pen.strokeStyle = pen.fillStyle = shade; pen.globalAlpha = k ? 0.45 : 1; pen.lineWidth = k ? 1 : 2;
@@ -93,19 +100,29 @@ document.querySelectorAll("figure.play").forEach(figure => {
     });
     figure.dataset.directions = own.length;
   }
-  function curve(colour) {
-    ink.clearRect(0, 0, 420, 120);
-    const shown = history.filter(Number.isFinite);
-    ink.fillStyle = colour("--ink") || "#222"; ink.font = "11px system-ui, sans-serif";
-    if (!shown.length) { ink.fillText("not defined here: the values are not symmetric", 8, 60); return; }
-    const low = Math.min(...shown), high = Math.max(...shown), span = high - low || 1;
-    const at = (value, i) => [62 + 350 * (history.length > 1 ? i / (history.length - 1) : 0), 108 - 94 * (value - low) / span];
-    ink.strokeStyle = colour("--line") || "#ccc"; ink.lineWidth = 1; ink.strokeRect(62, 14, 350, 94);
-    ink.textAlign = "right"; const digits = high.toPrecision(4) === low.toPrecision(4) ? 8 : 4;
-    ink.fillText(high.toPrecision(digits), 58, 20); ink.fillText(low.toPrecision(digits), 58, 110); ink.textAlign = "left";
-    ink.strokeStyle = colour("--accent") || "#0b5cad"; ink.lineWidth = 1.8; ink.beginPath();
-    history.forEach((value, i) => { const [px, py] = at(value, i); i ? ink.lineTo(px, py) : ink.moveTo(px, py); });
-    ink.stroke(); figure.dataset.quantity = history[history.length - 1];
+  // the quantity over the layers; drawn at most ten times a second, and once more at the end
+  let drawn = 0, waiting = null;
+  function curve() {
+    figure.dataset.quantity = history[history.length - 1].value;
+    if (waiting) return;
+    const rest = Math.max(0, 100 - (performance.now() - drawn));
+    waiting = setTimeout(() => { waiting = null; drawn = performance.now(); redraw(); }, drawn ? rest : 0);
+  }
+  function redraw() {
+    const shown = history.filter(each => Number.isFinite(each.value));
+    if (!shown.length) { plot.textContent = "not defined here: the values are not symmetric"; return; }
+    const name = part("quantity").value, map = system.time === "map";
+    const made = Plot.plot({
+      width: 420, height: 130, marginLeft: 54, marginBottom: 30, marginTop: 18, ariaLabel: name,
+      style: { background: "transparent", color: "var(--ink)", fontSize: "11px" },
+      x: { label: map ? "layer" : "time", ticks: 5, nice: false }, y: { label: name, ticks: 4, grid: true, nice: true },
+      marks: [
+        Plot.ruleY([shown[0].value], { stroke: "var(--soft)", strokeDasharray: "4 3" }),
+        Plot.line(shown, { x: each => map ? each.at : each.at * 0.05, y: "value", stroke: "var(--accent)", strokeWidth: 1.8 }),
+        Plot.dot(shown.slice(-1), { x: each => map ? each.at : each.at * 0.05, y: "value", r: 3, fill: "var(--accent)" }),
+      ],
+    });
+    plot.replaceChildren(made); figure.dataset.plotted = shown.length;
   }
   function forward(count) {
     for (let k = 0; k < count; k += 1) {
@@ -127,9 +144,12 @@ document.querySelectorAll("figure.play").forEach(figure => {
     if (calm) { forward(20); return; }
     running = !running; part("run").textContent = running ? "stop" : "run"; frame();
   });
+  part("alive").addEventListener("click", () => {
+    stop(); begin(deep(first)); part("nudge").click(); part("run").click();
+  });
   part("step").addEventListener("click", () => { stop(); forward(1); });
   part("nudge").addEventListener("click", () => {
-    x = x.map(token => Sphere.normalise(system, Sphere.plus(token, fresh(), 0.1))); note(); draw();
+    x = x.map(token => Sphere.normalise(system, Sphere.plus(token, fresh(), 0.25))); note(); draw();
     part("said").textContent += ", nudged";
   });
   part("reset").addEventListener("click", () => { stop(); begin(deep(first)); });
@@ -142,12 +162,12 @@ document.querySelectorAll("figure.play").forEach(figure => {
     system.d = Number(part("dimension").value); turn = flat() ? [0, -Math.PI / 2] : [0.6, 0.35];
     const cut = m => m.map((row, i) => row.map((v, j) => flat() && (i > 1 || j > 1) ? 0 : v));
     const base = systems[Number(part("which").value) || 0];
-    system.heads = deep(base.heads).map(head => ({ F: cut(head.F), M: cut(head.M) }));
+    delete system.directions; system.heads = deep(base.heads).map(head => ({ F: cut(head.F), M: cut(head.M) }));
     system.metric = deep(base.metric).map((row, i) => row.map((v, j) => flat() && (i > 1) !== (j > 1) ? 0 : v));
     fill(); begin(Array.from({ length: Number(part("tokens").value) }, fresh));
   });
   figure.querySelectorAll(".eigenvalue").forEach((slider, k) => slider.addEventListener("input", () => {
-    const own = Sphere.eigen(system.heads[0].F); own[k].value = Number(slider.value);
+    delete system.directions; const own = Sphere.eigen(system.heads[0].F); own[k].value = Number(slider.value);
     system.heads[0].F = [0, 1, 2].map(i => [0, 1, 2].map(j => own.reduce((total, each) => total + each.value * each.vector[i] * each.vector[j], 0)));
     slider.nextElementSibling.textContent = Number(slider.value).toFixed(2);
     const d = system.d || 3;
@@ -164,7 +184,7 @@ document.querySelectorAll("figure.play").forEach(figure => {
   part("use").addEventListener("click", () => {
     try {
       const F = matrix(part("values").value), M = system.uniform ? system.heads[0].M : matrix(part("scores").value);
-      system.heads = [{ F, M }, ...system.heads.slice(1)]; fill(); draw();
+      delete system.directions; system.heads = [{ F, M }, ...system.heads.slice(1)]; fill(); draw();
     } catch (problem) { part("wrong").textContent = problem.message; }
   });
   const packed = () => btoa(JSON.stringify({ which: Number(part("which").value) || 0, alpha: system.alpha, d: system.d || 3, heads: system.heads, tokens: x }))
@@ -215,6 +235,7 @@ document.querySelectorAll("figure.play").forEach(figure => {
   const carried = unpacked();
   if (carried) {
     part("which").value = carried.which; choose();
+    if (JSON.stringify(carried.heads) !== JSON.stringify(system.heads)) delete system.directions;
     Object.assign(system, { alpha: carried.alpha, d: carried.d, heads: carried.heads });
     turn = flat() ? [0, -Math.PI / 2] : [0.6, 0.35]; system.tokens = carried.tokens; fill(); begin(carried.tokens);
   } else choose();

@@ -32,10 +32,12 @@ SHARED = (
     "katex.css",
     "page.css",
     "atlas.css",
+    "plot.js",
     "sphere.js",
     "playground.js",
     "graph.js",
     "katex-LICENSE.md",
+    "plot-LICENSE.md",
 )
 
 
@@ -70,7 +72,7 @@ def build(folder: Path, ids: Collection[str] = ()) -> list[Path]:
 
 
 #: What every page of the atlas runs.
-SCRIPTS = ("render.js", "sphere.js", "playground.js", "graph.js")
+SCRIPTS = ("render.js", "plot.js", "sphere.js", "playground.js", "graph.js")
 
 
 def _beside(before: Statement | None, after: Statement | None) -> list[tuple[str, str, Statement, str]]:

@@ -1,8 +1,16 @@
-"""What the sphere of a statement plays: a default instance of its system, and its counterexamples where they fit."""
+"""What the sphere of a statement plays: its counterexamples where they fit, random tokens, and heads of trained samples.
+
+The heads are those of ``assets/heads.json`` (written by ``tools/heads.py``): each is a head of a sample restricted to the
+invariant space of three leading eigenvalues of its values: that head itself, on tokens in that space.
+"""
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from eigentoken.pages import asset
 
 if TYPE_CHECKING:
     from eigentoken.theory.statements.statement import Statement
@@ -26,6 +34,7 @@ def playground(statement: Any) -> list[dict[str, Any]] | None:
         if listed is not None and listed.space is not Space.EUCLIDEAN:
             found = [each for each in map(_counterexample, _examples(statement)) if each is not None]
             found.append({"name": f"random tokens, {listed.title}", **_default(listed)})
+            found += [_head(told, listed) for told in _heads() if _fits(told, listed)]
             found[0]["quantity"] = _quantity(statement)
             return found
     return None
@@ -67,8 +76,54 @@ def _default(listed: Any) -> dict[str, Any]:
 
 
 def _counterexample(example: Any) -> dict[str, Any] | None:
+    from eigentoken.theory.printing.plain_text import plain_words
+
     found = numeric_instance(example.instance)
-    return None if found is None else {"name": f"counterexample {example.name}", **found}
+    return (
+        None
+        if found is None
+        else {"name": f"counterexample {example.name}", "about": plain_words(example.says), **found}
+    )
+
+
+@lru_cache
+def _heads() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(asset("heads.json"))
+    return found
+
+
+def _fits(told: dict[str, Any], listed: Any) -> bool:
+    """One head with values of its own on a round sphere, under the mask with which it was trained."""
+    return bool(listed.value and listed.metric is None and told["causal"] == (listed.mask == "causal"))
+
+
+def _head(told: dict[str, Any], listed: Any) -> dict[str, Any]:
+    """The system with the matrices of a head, and what was left out of it."""
+    where = f"head {told['head']} of layer {told['layer']} of sample:{told['sample']}"
+    kind = "a real eigenvalue leads" if told["kind"] == "leads" else "a complex pair leads"
+    values = ", ".join(_complex(re, im) for re, im in told["eigenvalues"] if im >= 0)
+    scores = "" if listed.score is None else f" Scores are those of tokens of length √{told['d']}."
+    square = f"{told['d']} x {told['d']}"
+    about = (
+        f"{where[0].upper()}{where[1:]} ({told['package']}), alone, on tokens in the space of three eigenvalues of its {square} "
+        f"value matrix ({values}): that space is invariant, so nothing of the head is approximated but digits (residual "
+        f"{told['residual']:.0e}).{scores} Biases, norm gains, the other heads and the feed-forward are left out."
+    )
+    shown = {"F": told["F"], "M": told["M"]}
+    alpha = 0.25
+    extra = {
+        "heads": [shown],
+        "metric": IDENTITY,
+        "alpha": alpha,
+        "tokens": None,
+        "n": 8,
+        "directions": told["directions"],
+    }
+    return {"name": f"{where}: {kind}", "about": about, **_shape(listed), **extra}
+
+
+def _complex(re: float, im: float) -> str:
+    return f"{re:.3g}" if im == 0 else f"{re:.3g} ± {im:.3g}i"
 
 
 def numeric_instance(document: Any) -> dict[str, Any] | None:
