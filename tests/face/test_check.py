@@ -334,6 +334,8 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
 ) -> None:
     """Definitions claim nothing; a statement is in one group only; what is met as if one head is in none of those that hold."""
     from eigentoken.checking.page_data import overview
+    from eigentoken.checking.rows_of_statements import grouped
+    from eigentoken.checking.sentences import sentence
     from eigentoken.checking.summary import groups
 
     report = check(str(gpt2), **_options(tmp_path))
@@ -345,11 +347,23 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
     assert "PH-T7" in {each["id"] for each in found.not_about}
     show(report)
     said = " ".join(capsys.readouterr().out.split())
-    assert f"certified in every layer: {len(found.holds)}" in said
+    rows = grouped(report)
+    counts = ", ".join(f"{name} {len(rows[name])}" for name in ("applies", "nearly", "far", "undecided"))
+    assert f"statements about these layers: {counts}" in said
+    assert len(rows["applies"]) == len(found.holds) and rows["far"]
     assert f"not about this model: {len(found.not_about)} (what differs: mask " in said
     assert "as if a layer were one head (no theorem says this of these layers)" in said
     page = to_html(report)
     assert f"certified in every layer: <b>{len(found.holds)}</b>" in page
+    for row in (
+        *rows["nearly"],
+        *rows["far"],
+        *rows["undecided"],
+    ):  # the screen and the page tell the same of a condition
+        assert f"{sentence(report, row.told)}." in said
+        for condition, told in row.blocked[:4]:
+            assert row.differs or f"{condition}\\) {told}" in unescape(page)
+        assert all(told in sentence(report, row.told) for _, told in row.blocked)
     assert page.count('<li id="s-') == len(names)  # every statement once, so that each id is a link to its text
     assert set(map(unescape, re.findall(r'href="#s-([^"]+)"', page))) <= set(names)
     place = next(i for i, each in enumerate(overview(report)["choices"]) if each["name"].startswith("statements met"))

@@ -1,5 +1,7 @@
 """The statements of a report as a reader finds them: applies, nearly, far, undecided, not about this model.
 
+The screen and the page have these groups from here, and what is in the way from :mod:`eigentoken.checking.sentences`.
+
 ``nearly`` is about the layers and holds in some of them, or is certified to be closer than a tenth of ``|F|`` wherever it fails;
 ``far`` is about the layers and neither.  The distance is that of the conditions that fail, from the verdicts: two-sided where a
 verdict has the distance itself, else a lower bound (the margin).
@@ -11,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eigentoken.checking.report import Report
+from eigentoken.checking.sentences import ends_of, in_the_way, says
 from eigentoken.checking.summary import difference_text
 from eigentoken.documents.check_document import Layer, Statement
-from eigentoken.documents.verdict_object import Verdict
 
 __all__ = ["GROUPS", "Distance", "StatementRow", "Text", "distance_of", "grouped", "text_of"]
 
@@ -77,10 +79,16 @@ class StatementRow:
     told: Statement
     group: str
     distance: Distance | None
-    text: Text | None
+    blocked: tuple[tuple[str, str], ...]
+    "The conditions (LaTeX) that are not certified, each with what is told of it."
     differs: str
     holding: int
     mixed: bool
+
+    @property
+    def text(self) -> Text | None:
+        """The statement itself."""
+        return text_of(self.told["id"])
 
 
 def grouped(report: Report) -> dict[str, list[StatementRow]]:
@@ -102,7 +110,7 @@ def _row(report: Report, told: Statement) -> StatementRow:
         told,
         _group(told, distance),
         distance,
-        text_of(told["id"]),
+        tuple((each.condition, says(each, len(report.layers))) for each in in_the_way(report, told["id"])),
         difference_text(told, len(report.layers)) if told["differs"] else "",
         told["layers"].count("holds"),
         len(set(told["layers"])) > 1,
@@ -126,30 +134,16 @@ def _in_layer(layer: Layer, name: str) -> Distance | None:
     """Of the conditions of a statement that fail in a layer; ``None`` where one has no margin in a norm of matrices."""
     (reading,) = [each for each in layer["hypotheses"] if each["statement"] == name]
     norm = layer["norm"]
-    failing = [each for each in reading["conditions"].values() if each["verdict"] == "fails"]
-    if norm is None or not failing or any(not _in_norm(each) for each in failing):
+    failing = [ends_of(each) for each in reading["conditions"].values() if each["verdict"] == "fails"]
+    ends = [each for each in failing if each is not None]
+    if norm is None or not failing or len(ends) < len(failing):
         return None
     small, large = float(norm[0]), float(norm[1])
     if not 0 < small <= large:
         return None
-    ends = [_ends(each) for each in failing]
     low = max(low for low, _ in ends)
     high = ends[0][1] if len(ends) == 1 else None  # to mend several conditions together may cost more than each alone
     return Distance(low / large, None if high is None else high / small)
-
-
-def _in_norm(verdict: Verdict) -> bool:
-    return verdict["margin"] is not None and verdict["unit"] == "spectral norm"
-
-
-def _ends(verdict: Verdict) -> tuple[float, float | None]:
-    """The certified distance, or the margin as a lower bound.  What is said of the first failing head is only a lower bound."""
-    found = verdict["details"].get("distance")
-    margin = verdict["margin"]
-    assert margin is not None
-    if found is None or found[0] is None or verdict["reason"].startswith("head "):
-        return float(margin), None
-    return float(found[0]), None if found[1] is None else float(found[1])
 
 
 def distance_of(distances: Sequence[Distance]) -> Distance:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eigentoken.checking.summary import Told
     from eigentoken.documents.verdict_object import Verdict
 
-__all__ = ["InTheWay", "called", "in_the_way", "layers_text", "requirement", "sentence"]
+__all__ = ["InTheWay", "called", "ends_of", "in_the_way", "layers_text", "requirement", "says", "sentence"]
 
 
 @dataclass(frozen=True)
@@ -67,32 +67,42 @@ def in_the_way(report: Report, name: str) -> list[InTheWay]:
 
 
 def _distance(verdicts: Sequence[Verdict]) -> str:
-    """``3.15`` or ``[0.2, 0.31]`` where the distance of every layer is enclosed, ``at least 0.2`` where only a bound is known.
+    """``3.15`` or ``[0.2, 0.31]`` where the distance of every layer is enclosed, ``at least 0.2`` where only a bound is known."""
+    from eigentoken.checking.intervals import at_least, interval
+
+    ends = [ends_of(verdict) for verdict in verdicts]
+    known = [each for each in ends if each is not None]
+    if len(known) < len(ends):
+        return ""
+    low, highs = min(low for low, _ in known), [high for _, high in known if high is not None]
+    return interval((low, max(highs)), 3) if len(highs) == len(known) else f"at least {at_least(low)}"
+
+
+def ends_of(verdict: Verdict) -> tuple[float, float | None] | None:
+    """How far the weights are from where a condition holds, in the spectral norm: at least the first, at most the second if
+    that is known; ``None`` where nothing of use is certified.
 
     A verdict about one of several heads bounds from below alone: the others are to be met too.
     """
-    from eigentoken.checking.intervals import at_least, interval
+    found = verdict["details"].get("distance")
+    low = found[0] if found is not None and found[0] is not None else verdict["margin"]
+    if not low or verdict["unit"] != "spectral norm":
+        return None
+    high = None if found is None or found[1] is None or verdict["reason"].startswith("head ") else float(found[1])
+    return float(low), high
 
-    lows: list[float] = []
-    highs: list[float] = []
-    for verdict in verdicts:
-        low, high = verdict["details"].get("distance") or (verdict["margin"], None)
-        if not low or verdict["unit"] != "spectral norm":
-            return ""
-        lows.append(low)
-        if high is not None and not verdict["reason"].startswith("head "):
-            highs.append(high)
-    if len(highs) == len(lows):
-        return interval((min(lows), max(highs)), 3)
-    return f"at least {at_least(min(lows))}"
+
+def says(each: InTheWay, count: int) -> str:
+    """``fails in every layer, distance at least 2.33``: what is told of a condition after it, on the screen and the page."""
+    verb = "fails" if each.answer == "fails" else "is undecided"
+    away = f", distance {each.distance}" if each.distance else ""
+    return f"{verb} in {layers_text(each.layers, count)}{away}"
 
 
 def _obstacle(each: InTheWay, count: int) -> str:
     from eigentoken.theory.printing.plain_text import plain_text
 
-    verb = "fails" if each.answer == "fails" else "is undecided"
-    away = f", distance {each.distance}" if each.distance else ""
-    return f"{plain_text(each.condition)} {verb} in {layers_text(each.layers, count)}{away}"
+    return f"{plain_text(each.condition)} {says(each, count)}"
 
 
 def sentence(report: Report, told: Told) -> str:

@@ -8,6 +8,7 @@ from eigentoken.checking.intervals import interval
 from eigentoken.checking.own_states import COLUMNS as STATE_COLUMNS
 from eigentoken.checking.own_states import rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.report import Report, rotary_shares, size_text
+from eigentoken.checking.rows_of_statements import GROUPS, grouped
 from eigentoken.checking.sentences import called, sentence
 from eigentoken.checking.summary import (
     Groups,
@@ -31,6 +32,8 @@ __all__ = ["layer_line", "show"]
 
 
 MOST_ROWS = 14
+#: The groups of statements that are about the layers of the model and ask something of their weights.
+ABOUT = ("applies", "nearly", "far", "undecided")
 
 
 #: What the columns of the layers are, and where the letters of a condition are told.
@@ -100,18 +103,17 @@ def _bounds(report: Report) -> None:
 
 
 def _statements(report: Report) -> None:
-    found = groups(report)
-    partly = [each for each, _ in found.partly]
-    nowhere = [each for each in (*found.fails, *found.undecided) if each not in partly]
-    say(
-        f"statements about these layers, all conditions on weights certified in every layer: {len(found.holds)}; in some "
-        f"layers: {len(partly)}; in none: {len(nowhere)}",
-        "bold",
-    )
-    for each in (*found.holds, *partly, *nowhere):
-        say_hanging(f"- {sentence(report, each)}.")
-    if partly or nowhere:
-        say("  (letters and conditions are those of each statement: `eigentoken show ID`)", "dim")
+    found, rows = groups(report), grouped(report)
+    about = [(name, heading, meaning) for name, heading, meaning in GROUPS if name in ABOUT]
+    counts = ", ".join(f"{heading.lower()} {len(rows[name])}" for name, heading, _ in about)
+    say(f"statements about these layers: {counts}", "bold")
+    for name, heading, meaning in about:
+        if rows[name]:
+            say(f"{heading} ({meaning})")
+        for row in rows[name]:
+            say_hanging(f"- {sentence(report, row.told)}.")
+    if found.fails or found.undecided:
+        say("(letters and conditions are those of each statement: `eigentoken show ID`)", "dim")
     _apart(found)
     _as_one_head(report)
     _idealisations(report, found)
