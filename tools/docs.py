@@ -176,6 +176,15 @@ def commands_table() -> Iterator[str]:
             yield f"| {job if name == listed[0] else ''} | `eigentoken {name}` | {first} |"
 
 
+def gallery() -> Iterator[str]:
+    """The pictures of ``tools/screenshots.py``, each with what it shows and the command that made it."""
+    for shot in _beside("screenshots").SHOTS:
+        yield f"![{shot.says}](images/gallery/{shot.name}.png)"
+        yield ""
+        yield f"{shot.says} `{shot.command}`"
+        yield ""
+
+
 def conditions_table() -> Iterator[str]:
     """The conditions of ``certify``."""
     from eigentoken.numerics.certified.certify import conditions
@@ -370,6 +379,7 @@ TABLES = {
     "glossary": glossary,
     "reference": reference,
     "commands": commands_table,
+    "gallery": gallery,
     "conditions": conditions_table,
     "systems": systems_table,
     "words": words_table,

@@ -16,13 +16,17 @@ __all__ = ["Chart", "Curve", "Curves", "Histogram", "SpherePaths", "Table"]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn, ``spread`` is a band around it."""
+    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn, ``spread`` is a band around it.
+
+    ``interval``: the lower and the upper ends of an interval for each value, such as those of fractions of trials.
+    """
 
     x: Any
     y: Any
     label: str = ""
     weight: str = "plain"
     spread: Any = None
+    interval: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,8 @@ class Chart:
                     found[f"panel{p}_curve{c}_y"] = np.asarray(curve.y)
                     if curve.spread is not None:
                         found[f"panel{p}_curve{c}_spread"] = np.asarray(curve.spread)
+                    if curve.interval is not None:
+                        found[f"panel{p}_curve{c}_interval"] = np.stack([np.asarray(each) for each in curve.interval])
             elif isinstance(panel, SpherePaths):
                 found[f"panel{p}_paths"] = np.asarray(panel.paths)
             else:

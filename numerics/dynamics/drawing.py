@@ -114,6 +114,9 @@ def _curves(axes: Any, panel: Curves, width: float, *, legend: bool) -> None:
         if curve.spread is not None:
             spread = np.asarray(curve.spread, dtype=float)
             axes.fill_between(x, y - spread, y + spread, color=style["color"], alpha=0.15, linewidth=0)
+        if curve.interval is not None:
+            low, high = (np.asarray(each, dtype=float) for each in curve.interval)
+            axes.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0)
     if panel.level is not None:
         axes.axhline(panel.level, color="#000000", linewidth=0.8, linestyle=":")
     if panel.log_y:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.dynamics import observables as measure
-from eigentoken.numerics.dynamics.basins import basin_fractions, clopper_pearson, random_tokens
+from eigentoken.numerics.dynamics.basins import Fraction95, basin_fractions, clopper_pearson, random_tokens
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves, SpherePaths, Table
 from eigentoken.numerics.dynamics.equilibria import certify_equilibrium
 from eigentoken.numerics.dynamics.limits import LimitClass, name_limit, name_limits
@@ -90,7 +90,7 @@ def figure_13b(context: Context) -> RecipeResult:
     certified = certify_equilibrium(system, point)
     trials = context.pick(100, 400)
     sizes = [0.05, 0.1, 0.2, 0.4, 0.6, 0.9]
-    rows, returned, reached = [], [], []
+    rows, returned, reached, elsewhere = [], [], [], []
     for size in sizes:
         noise = size * torch.randn(
             trials, 10, 3, generator=torch.Generator().manual_seed(context.seed), dtype=torch.float64
@@ -99,8 +99,9 @@ def figure_13b(context: Context) -> RecipeResult:
         back = (torch.linalg.vector_norm(final - point, dim=-1).amax(-1) < 1e-3).sum().item()
         kinds = [limit.kind for limit in name_limits(system, final, tolerance=1e-3)]
         returned.append(clopper_pearson(int(back), trials))
-        reached.append(kinds.count(LimitClass.CONSENSUS) / trials)
-        rows.append([f"{size:g}", str(returned[-1]), f"{reached[-1]:.3f}"])
+        reached.append(clopper_pearson(kinds.count(LimitClass.CONSENSUS), trials))
+        elsewhere.append(clopper_pearson(trials - returned[-1].count - reached[-1].count, trials))
+        rows.append([f"{size:g}", *(str(each[-1]) for each in (returned, reached, elsewhere))])
     small = _escape(system, point, 0.1, context.seed)
     large = _consensus_run(system, point, context.seed)
     eye = torch.eye(3, dtype=torch.float64)
@@ -110,15 +111,19 @@ def figure_13b(context: Context) -> RecipeResult:
         starts = random_tokens(context.pick(150, 400), 10, 3, seed=context.seed + 5)
         fractions = basin_fractions(partial(_kinds, sharper), starts)
         uniform.append((factor, fractions.get("bipartite", clopper_pearson(0, context.pick(150, 400)))))
-        rows.append([f"uniform starts, Q^T K = {factor:g} I", f"{uniform[-1][1]} bipartite", ""])
+        rows.append([f"uniform starts, Q^T K = {factor:g} I", f"{uniform[-1][1]} bipartite", "", ""])
     sharp = uniform[-1][1]
     panels = (
         SpherePaths(small, None, "perturbation 0.1: reabsorbed"),
         SpherePaths(large, None, "perturbation 0.6: consensus"),
         Curves(
-            [Curve(sizes, [f.value for f in returned], "returns"), Curve(sizes, reached, "consensus")],
+            [
+                _fractions(sizes, returned, "returns"),
+                _fractions(sizes, reached, "consensus"),
+                _fractions(sizes, elsewhere, "elsewhere"),
+            ],
             "perturbation",
-            "fraction",
+            "fraction, 95 % interval",
             f"{trials} trials each",
             y_range=(-0.03, 1.03),
         ),
@@ -133,8 +138,8 @@ def figure_13b(context: Context) -> RecipeResult:
             check("a small perturbation is reabsorbed", returned[0].value == 1, str(returned[0])),
             check(
                 "a larger perturbation leads to consensus",
-                reached[-2] > 0 or reached[-1] > 0,
-                f"{reached[-1]:.2f} of the trials at 0.9",
+                reached[-2].count > 0 or reached[-1].count > 0,
+                f"{reached[-1].value:.2f} of the trials at 0.9",
             ),
             check(
                 "the basin of bipartite points is very small",
@@ -151,11 +156,17 @@ def figure_13b(context: Context) -> RecipeResult:
             "Li and Altafini, figure 13(b)",
             panels,
             columns=3,
-            tables=(Table(["start", "returns [95 %]", "consensus"], rows, "Basins"),),
+            tables=(Table(["start", "returns [95 %]", "consensus [95 %]", "elsewhere [95 %]"], rows, "Basins"),),
         ),
         "the matrices are TV4 of the statement sheet (the paper prints none); the paper reports the last claim as a "
         "constant of its simulations",
     )
+
+
+def _fractions(sizes: list[float], found: list[Fraction95], name: str) -> Curve:
+    """A curve of fractions of trials, with their intervals."""
+    ends = ([each.low for each in found], [each.high for each in found])
+    return Curve(sizes, [each.value for each in found], name, interval=ends)
 
 
 def _kinds(system: Problem, x: Tensor) -> list[str]:
