@@ -80,7 +80,13 @@ def _direction(axes: Any, name: str, direction: np.ndarray, surface: np.ndarray)
     for sign, style in ((1, "-"), (-1, "--")):
         tip = sign * length * unit
         axes.plot(*np.stack((np.zeros(len(unit)), tip)).T, color=DIRECTION, linewidth=1.2, linestyle=style)
-        axes.text(*(tip * 1.1), _signed(name, sign), color=DIRECTION, ha="center", va="center")
+        behind = {
+            "facecolor": "white",
+            "edgecolor": "none",
+            "pad": 0.6,
+            "alpha": 0.85,
+        }  # the line does not cross its name
+        axes.text(*(tip * 1.1), _signed(name, sign), color=DIRECTION, ha="center", va="center", bbox=behind)
 
 
 def _signed(name: str, sign: int) -> str:

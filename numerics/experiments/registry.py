@@ -82,12 +82,12 @@ def check(claim: str, agrees: Any, evidence: str, because: str = "") -> Check:
 
 @dataclass(frozen=True, eq=False)
 class RecipeResult:
-    """What a recipe gives back; ``note`` says what stands in for what the paper had."""
+    """What a recipe gives back; ``note`` says how the run differs from the paper's: what stands in for what the paper had."""
 
     checks: Sequence[Check]
     numbers: Mapping[str, object]
     chart: Chart
-    note: str = ""
+    note: str
 
 
 @dataclass(frozen=True, eq=False)

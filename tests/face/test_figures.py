@@ -172,6 +172,17 @@ def test_the_far_side_is_behind_the_edge_of_the_sphere_and_of_an_ellipsoid() -> 
     assert near_side(np.array([0.15, 0.66, 0.0]), metric) != near_side(np.array([0.15, 0.66, 0.0]), np.eye(3))
 
 
+def test_fractions_of_trials_are_drawn_with_their_intervals() -> None:
+    low, high = [0.0, 0.2], [0.4, 0.9]
+    curve = Curve([1, 2], [0.1, 0.5], "returns", interval=(low, high))
+    chart = Chart("t", (Curves([curve], "x", "y"),))
+    assert chart.arrays()["panel0_curve0_interval"].tolist() == [low, high]
+    (band,) = draw(chart).axes[0].collections
+    corners = {(float(x), float(y)) for x, y in band.get_paths()[0].vertices}
+    assert {(1.0, 0.0), (1.0, 0.4), (2.0, 0.2), (2.0, 0.9)} <= corners
+    assert not draw(Chart("t", (Curves([Curve([1, 2], [0.1, 0.5])], "x", "y"),))).axes[0].collections
+
+
 def test_tokens_in_the_plane_are_drawn_on_a_circle() -> None:
     angles = np.linspace(0, 1, 9)
     paths = np.stack((np.cos(angles), np.sin(angles)), -1)[:, None, :]

@@ -60,9 +60,8 @@ def dummy(name: str, agrees: bool = True, fail: bool = False) -> Recipe:
         if fail:
             raise CannotRun("the weights are not at hand")
         chart = Chart("t", (Curves([Curve([0, 1], [1.0, 2.0])], "x", "y"),))
-        return RecipeResult(
-            [Check("one", True, "1"), Check("two", agrees, "2")], {"value": np.float64(2.0), "bad": math.nan}, chart
-        )
+        checks = [Check("one", True, "1"), Check("two", agrees, "2")]
+        return RecipeResult(checks, {"value": np.float64(2.0), "bad": math.nan}, chart, "nothing differs")
 
     return Recipe(name, "p", "f", "t", "s", "c", run)
 
