@@ -73,7 +73,7 @@ def test_a_counterexample_comes_alive_at_one_click(browser: Any, pages: Path) ->
     assert play.data("layers") == 20
     assert 0 < 2 - diameter(play.tokens()) < 1e-2
     play.page.wait_for_function("document.querySelector('figure.play').dataset.plotted == '22'")
-    labels = play.part("plot").locator("svg text").all_inner_texts()
+    labels = play.part("plot").locator("svg text").all_text_contents()
     assert any("diameter" in each for each in labels) and any("layer" in each for each in labels)
     play.set("which", str(play.part("which").locator("option").count() - 1))
     assert play.part("alive").is_hidden()

@@ -122,6 +122,7 @@ document.querySelectorAll("figure.play").forEach(figure => {
         Plot.dot(shown.slice(-1), { x: each => map ? each.at : each.at * 0.05, y: "value", r: 3, fill: "var(--accent)" }),
       ],
     });
+    made.querySelectorAll("g[aria-label]").forEach(each => each.removeAttribute("aria-label"));  // the whole has a name
     plot.replaceChildren(made); figure.dataset.plotted = shown.length;
   }
   function forward(count) {
