@@ -101,7 +101,7 @@ def figure_13b(context: Context) -> RecipeResult:
         returned.append(clopper_pearson(int(back), trials))
         reached.append(clopper_pearson(kinds.count(LimitClass.CONSENSUS), trials))
         elsewhere.append(clopper_pearson(trials - returned[-1].count - reached[-1].count, trials))
-        rows.append([f"{size:g}", *(str(each[-1]) for each in (returned, reached, elsewhere))])
+        rows.append([f"{size:g}", *(_told(each[-1]) for each in (returned, reached, elsewhere))])
     small = _escape(system, point, 0.1, context.seed)
     large = _consensus_run(system, point, context.seed)
     eye = torch.eye(3, dtype=torch.float64)
@@ -111,7 +111,7 @@ def figure_13b(context: Context) -> RecipeResult:
         starts = random_tokens(context.pick(150, 400), 10, 3, seed=context.seed + 5)
         fractions = basin_fractions(partial(_kinds, sharper), starts)
         uniform.append((factor, fractions.get("bipartite", clopper_pearson(0, context.pick(150, 400)))))
-        rows.append([f"uniform starts, Q^T K = {factor:g} I", f"{uniform[-1][1]} bipartite", "", ""])
+        rows.append([f"uniform, Q^T K = {factor:g} I", f"bipartite {_told(uniform[-1][1])}", "", ""])
     sharp = uniform[-1][1]
     panels = (
         SpherePaths(small, None, "perturbation 0.1: reabsorbed"),
@@ -161,6 +161,10 @@ def figure_13b(context: Context) -> RecipeResult:
         "the matrices are TV4 of the statement sheet (the paper prints none); the paper reports the last claim as a "
         "constant of its simulations",
     )
+
+
+def _told(found: Fraction95) -> str:
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def _fractions(sizes: list[float], found: list[Fraction95], name: str) -> Curve:
