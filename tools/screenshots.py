@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "images" / "gallery"
-WIDTH, LARGEST = 960, 120_000
+WIDTH, LARGEST = 960, 160_000
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 CHOOSE = (
     "const w = document.querySelector('.which'); w.value = [...w.options].findIndex(each => each.text.includes('{0}'));"
@@ -81,7 +81,8 @@ SHOTS = (
     Shot(
         "training",
         "Steps of a training beside each other: what changed, and where it is certified.",
-        "eigentoken compare examples/byte_lm/step00000.safetensors examples/byte_lm/step03000.safetensors --html compare.html",
+        "eigentoken compare examples/byte_lm/step00000.safetensors examples/byte_lm/step00400.safetensors "
+        "examples/byte_lm/step03000.safetensors --html compare.html",
         "compare.html",
     ),
     Shot(
@@ -107,7 +108,7 @@ def small(picture: bytes, width: int = WIDTH) -> bytes:
     if image.width > width:
         image = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
     made = io.BytesIO()
-    image.quantize(96, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
+    image.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
     return made.getvalue()
 
 
@@ -132,7 +133,7 @@ def taken(shot: Shot, folder: Path, browser: object) -> bytes:
         ]
         subprocess.run(command, check=True)
         return path.with_suffix(".png").read_bytes()
-    page = browser.new_page(viewport={"width": 1280, "height": shot.height})  # type: ignore[attr-defined]
+    page = browser.new_page(viewport={"width": 1400, "height": shot.height})  # type: ignore[attr-defined]
     page.goto(path.as_uri())
     page.wait_for_timeout(1500)
     if shot.script:

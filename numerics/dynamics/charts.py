@@ -16,16 +16,16 @@ __all__ = ["Chart", "Curve", "Curves", "Histogram", "SpherePaths", "Table"]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn, ``spread`` is a band around it.
+    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn.
 
-    ``interval``: the lower and the upper ends of an interval for each value, such as those of fractions of trials.
+    ``interval``: the lower and the upper ends of an interval for each value, drawn as a band: of fractions of trials, or of the
+    values of most tokens; the axis says which.
     """
 
     x: Any
     y: Any
     label: str = ""
     weight: str = "plain"
-    spread: Any = None
     interval: tuple[Any, Any] | None = None
 
 
@@ -94,8 +94,6 @@ class Chart:
                 for c, curve in enumerate(panel.curves):
                     found[f"panel{p}_curve{c}_x"] = np.asarray(curve.x)
                     found[f"panel{p}_curve{c}_y"] = np.asarray(curve.y)
-                    if curve.spread is not None:
-                        found[f"panel{p}_curve{c}_spread"] = np.asarray(curve.spread)
                     if curve.interval is not None:
                         found[f"panel{p}_curve{c}_interval"] = np.stack([np.asarray(each) for each in curve.interval])
             elif isinstance(panel, SpherePaths):

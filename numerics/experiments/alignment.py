@@ -89,16 +89,21 @@ class Directions:
 
 @dataclass(frozen=True)
 class LayerAlignment:
-    """What one layer does to the correlations: principal direction and mean over all directions."""
+    """What one layer does to the correlations: principal direction and mean over all directions.
+
+    ``rho_range`` and ``increment_range``: where the middle eight of ten tokens are.  ``probability_interval``: 95 % for the
+    mean over prompts, whose tokens move together (normal approximation, inside [0, 1]).
+    """
 
     layer: int
     rho: float
-    rho_spread: float
+    rho_range: tuple[float, float]
     rho_mean: float
     increment: float
-    increment_spread: float
+    increment_range: tuple[float, float]
     increment_mean: float
     probability: float
+    probability_interval: tuple[float, float]
     probability_mean: float
     distance: float
     gap: float
@@ -185,12 +190,13 @@ def align(
             LayerAlignment(
                 index,
                 float(new[:, 0].mean()),
-                float(new[:, 0].std()),
+                _middle(new[:, 0]),
                 float(new.mean()),
                 float(gain[:, 0].mean()),
-                float(gain[:, 0].std()),
+                _middle(gain[:, 0]),
                 float(gain.mean()),
                 float(grows[:, 0].mean()),
+                _interval(grows[:, 0].reshape(-1, x.shape[-2]).mean(1)),
                 float(grows.mean()),
                 float(mean_distance(after).mean()),
                 float(cosine_gap(after).mean()),
@@ -200,6 +206,24 @@ def align(
             after,
         )
         x = after
+
+
+def _middle(values: Tensor) -> tuple[float, float]:
+    """Where eight of ten values are."""
+    low, high = torch.quantile(values, torch.tensor([0.1, 0.9], dtype=values.dtype)).tolist()
+    return low, high
+
+
+def _interval(prompts: Tensor) -> tuple[float, float]:
+    """About 95 % for the mean of the prompts; nothing is known from one.
+
+    >>> _interval(torch.tensor([0.0, 1.0])), _interval(torch.tensor([0.5]))
+    ((0.0, 1.0), (0.0, 1.0))
+    """
+    if len(prompts) < 2:
+        return 0.0, 1.0
+    middle, reach = float(prompts.mean()), 1.96 * float(prompts.std()) / len(prompts) ** 0.5
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def alignments(
@@ -218,9 +242,7 @@ def alignments(
         return {each: [getattr(row, each) for row in rows] for each in names}
 
     found = work.part(name, compute)
-    columns = [
-        [tuple(row) for row in found[each].tolist()] if each == "top_values" else found[each].tolist() for each in names
-    ]
+    columns = [[tuple(row) if isinstance(row, list) else row for row in found[each].tolist()] for each in names]
     return [LayerAlignment(*row) for row in zip(*columns, strict=True)]
 
 

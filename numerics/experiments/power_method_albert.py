@@ -76,7 +76,7 @@ def figure_2a(context: Context) -> RecipeResult:
             Histogram(
                 (("with $v_1$", along), ("with S", plane), ("with S of $|1+\\lambda|$", corrected)),
                 "correlation",
-                f"tokens after {model.n_layers} layers",
+                f"tokens after {model.n_layers} layers ({x.shape[1]} of each prompt)",
             )
         )
         share = float((plane > 0.7).mean())

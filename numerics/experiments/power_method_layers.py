@@ -41,32 +41,35 @@ def three_rows(model: Any, rows: list[LayerAlignment]) -> list[Curves]:
     def values(name: str) -> list[float]:
         return [getattr(row, name) for row in rows]
 
+    def ends(name: str) -> tuple[list[float], list[float]]:
+        return [getattr(row, name)[0] for row in rows], [getattr(row, name)[1] for row in rows]
+
     return [
         Curves(
             [
-                Curve(layers, values("rho"), "$\\rho_1$", spread=values("rho_spread")),
+                Curve(layers, values("rho"), "$\\rho_1$", interval=ends("rho_range")),
                 Curve(layers, values("rho_mean"), "mean over all"),
             ],
             "layer",
-            "correlation",
+            "correlation, 80 % of tokens",
             model.source,
         ),
         Curves(
             [
-                Curve(layers, values("increment"), "$\\Delta\\rho_1$", spread=values("increment_spread")),
+                Curve(layers, values("increment"), "$\\Delta\\rho_1$", interval=ends("increment_range")),
                 Curve(layers, values("increment_mean"), "mean over all"),
             ],
             "layer",
-            "increment",
+            "increment, 80 % of tokens",
             level=0.0,
         ),
         Curves(
             [
-                Curve(layers, values("probability"), "$\\Pi_1$"),
+                Curve(layers, values("probability"), "$\\Pi_1$", interval=ends("probability_interval")),
                 Curve(layers, values("probability_mean"), "mean over all"),
             ],
             "layer",
-            "probability",
+            "probability, 95 % interval",
             level=0.5,
             y_range=(-0.02, 1.02),
         ),

@@ -285,7 +285,9 @@ def test_alignment_increment_of_a_power_step() -> None:
     x = normal_tokens(20, 1, 8, 3).expand(20, 4, 8)
     row, _ = next(iter(align([block], x)))
     assert row.increment > 0
-    assert row.probability == 1.0
+    assert (row.probability, row.probability_interval) == (1.0, (1.0, 1.0))
+    assert 0 <= row.rho_range[0] < row.rho < row.rho_range[1] <= 1
+    assert row.increment_range[0] < row.increment < row.increment_range[1]
 
 
 def test_steering_adds_the_rank_one_term() -> None:

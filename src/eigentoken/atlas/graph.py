@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
 COLUMN, ROW, WIDTH, HEIGHT, HEADING = 250, 46, 206, 36, 34
-LETTERS = 33
+LETTERS = 28
 ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
     'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'
