@@ -16,7 +16,7 @@ __all__ = ["Chart", "Curve", "Curves", "Histogram", "SpherePaths", "Table"]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn.
+    """One line: ``weight`` "strong", "plain" or "faint" says how it is drawn, ``spread`` is a band around it.
 
     ``interval``: the lower and the upper ends of an interval for each value, drawn as a band: of fractions of trials, or of the
     values of most tokens; the axis says which.
@@ -26,6 +26,7 @@ class Curve:
     y: Any
     label: str = ""
     weight: str = "plain"
+    spread: Any = None
     interval: tuple[Any, Any] | None = None
 
 
@@ -94,6 +95,8 @@ class Chart:
                 for c, curve in enumerate(panel.curves):
                     found[f"panel{p}_curve{c}_x"] = np.asarray(curve.x)
                     found[f"panel{p}_curve{c}_y"] = np.asarray(curve.y)
+                    if curve.spread is not None:
+                        found[f"panel{p}_curve{c}_spread"] = np.asarray(curve.spread)
                     if curve.interval is not None:
                         found[f"panel{p}_curve{c}_interval"] = np.stack([np.asarray(each) for each in curve.interval])
             elif isinstance(panel, SpherePaths):

@@ -111,6 +111,9 @@ def _curves(axes: Any, panel: Curves, width: float, *, legend: bool) -> None:
         if 0 < len(x) <= 14 and curve.weight != "faint":
             style |= {"marker": "o", "markersize": 3}
         axes.plot(x, y, label=curve.label or None, **style)
+        if curve.spread is not None:
+            spread = np.asarray(curve.spread, dtype=float)
+            axes.fill_between(x, y - spread, y + spread, color=style["color"], alpha=0.15, linewidth=0)
         if curve.interval is not None:
             low, high = (np.asarray(each, dtype=float) for each in curve.interval)
             axes.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0)
