@@ -102,7 +102,12 @@ def _curves(axes: Any, panel: Curves, width: float, *, legend: bool) -> None:
     named = 0
     for curve in panel.curves:
         if curve.weight == "faint":
-            style: dict[str, Any] = {"color": "#777777", "linewidth": 0.5, "alpha": 0.45}
+            style: dict[str, Any] = {
+                "color": "#777777",
+                "linewidth": 0.5,
+                "alpha": 0.45,
+                "zorder": 1.5,
+            }  # under the others
         else:
             style = {"color": COLOURS[named % len(COLOURS)], "linestyle": DASHES[named % len(DASHES)]}
             style["linewidth"] = 2.0 if curve.weight == "strong" else 1.5
@@ -144,7 +149,7 @@ def _legend(axes: Any, labels: list[str], width: float) -> None:
 def _legend_width(labels: list[str], columns: int) -> float:
     """About how many inches a legend takes: in each column a sample line and its longest label (letters, not TeX)."""
     letters = [len(re.sub(r"[${}]", "", re.sub(r"\\\w+", "x", label))) for label in labels]
-    return sum(0.42 + 0.058 * max(column) for column in np.array_split(letters, columns))
+    return sum(0.47 + 0.062 * max(column) for column in np.array_split(letters, columns))
 
 
 def _histogram(axes: Any, panel: Histogram, width: float) -> None:

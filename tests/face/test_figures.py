@@ -183,6 +183,12 @@ def test_fractions_of_trials_are_drawn_with_their_intervals() -> None:
     assert not draw(Chart("t", (Curves([Curve([1, 2], [0.1, 0.5])], "x", "y"),))).axes[0].collections
 
 
+def test_faint_lines_lie_under_the_others() -> None:
+    curves = [Curve([1, 2], [1, 2], "mean"), Curve([1, 2], [2, 1], "", "faint")]
+    strong, faint = draw(Chart("t", (Curves(curves, "x", "y"),))).axes[0].lines
+    assert faint.get_zorder() < strong.get_zorder()
+
+
 def test_tokens_in_the_plane_are_drawn_on_a_circle() -> None:
     angles = np.linspace(0, 1, 9)
     paths = np.stack((np.cos(angles), np.sin(angles)), -1)[:, None, :]
