@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.refutation_document import Conjecture as ConjectureDocument
@@ -15,7 +15,7 @@ from eigentoken.numerics.lab.certify import Certified
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["INTERRUPTED", "DroppedLine", "Progress", "RefutationReport", "RefutationResult"]
+__all__ = ["INTERRUPTED", "DroppedLine", "Progress", "RefutationReport", "RefutationResult", "ResultsByName"]
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,39 @@ class RefutationResult:
         }
 
 
+class HasName(Protocol):
+    """What can be found by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+One = TypeVar("One", bound=HasName)
+
+
+class ResultsByName(Generic[One]):
+    """Results of the conjectures of a file: in their order, by number or by name."""
+
+    results: tuple[One, ...]
+
+    def __iter__(self) -> Iterator[One]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, which: int | str) -> One:
+        """By number, or by the name of the conjecture."""
+        if isinstance(which, int):
+            return self.results[which]
+        for result in self.results:
+            if result.name == which:
+                return result
+        raise KeyError(f"no conjecture is called {which!r}: {'; '.join(result.name for result in self.results)}")
+
+
 @dataclass(frozen=True)
-class RefutationReport:
+class RefutationReport(ResultsByName[RefutationResult]):
     """The results of all conjectures of a file; ``refuted`` decides the exit code."""
 
     results: tuple[RefutationResult, ...]
@@ -199,21 +230,6 @@ class RefutationReport:
     def untested(self) -> bool:
         """Was a conjecture not tested?"""
         return any(result.answer == "not tested" for result in self.results)
-
-    def __iter__(self) -> Iterator[RefutationResult]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __getitem__(self, which: int | str) -> RefutationResult:
-        """By number, or by the name of the conjecture."""
-        if isinstance(which, int):
-            return self.results[which]
-        for result in self.results:
-            if result.name == which:
-                return result
-        raise KeyError(f"no conjecture is called {which!r}: {'; '.join(result.name for result in self.results)}")
 
     def __repr__(self) -> str:
         if len(self.results) == 1:

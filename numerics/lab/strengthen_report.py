@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -12,7 +11,7 @@ from eigentoken.documents.strengthen_document import RowKind, StrengthenDocument
 from eigentoken.documents.strengthen_document import Strengthened as StrengthenedDocument
 from eigentoken.documents.strengthen_document import Trial as TrialDocument
 from eigentoken.numerics.lab.certify import Certified
-from eigentoken.numerics.lab.report import INTERRUPTED, RefutationResult
+from eigentoken.numerics.lab.report import INTERRUPTED, RefutationResult, ResultsByName
 from eigentoken.numerics.lab.variants import Part
 from eigentoken.theory.language.trial_sentences import TriedChange, outcome_of, sentence_of
 from eigentoken.theory.printing.plain_text import plain_text
@@ -120,7 +119,7 @@ class Strengthened:
 
 
 @dataclass(frozen=True)
-class StrengthenReport:
+class StrengthenReport(ResultsByName[Strengthened]):
     """What could be said beyond the conjectures of a file."""
 
     results: tuple[Strengthened, ...]
@@ -136,21 +135,6 @@ class StrengthenReport:
     @property
     def interrupted(self) -> bool:
         return any(each.interrupted for each in self.results)
-
-    def __iter__(self) -> Iterator[Strengthened]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __getitem__(self, which: int | str) -> Strengthened:
-        """By number, or by the name of the conjecture."""
-        if isinstance(which, int):
-            return self.results[which]
-        for each in self.results:
-            if each.name == which:
-                return each
-        raise KeyError(f"no conjecture is called {which!r}: {'; '.join(each.name for each in self.results)}")
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.results))

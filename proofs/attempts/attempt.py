@@ -20,6 +20,7 @@ from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.lab.certify import conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture
 from eigentoken.numerics.lab.refutation import stated_in
+from eigentoken.numerics.lab.report import ResultsByName
 from eigentoken.proofs.attempts.prover import Means, Prover
 from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.theory.kernel.arithmetic import second_opinion
@@ -93,28 +94,13 @@ class AttemptedProof:
 
 
 @dataclass(frozen=True)
-class AttemptReport:
+class AttemptReport(ResultsByName[AttemptedProof]):
     """The attempts at the conjectures of a file."""
 
     results: tuple[AttemptedProof, ...]
     file: str = ""
 
     SCHEMA: ClassVar[Literal["eigentoken/attempt/1"]] = "eigentoken/attempt/1"
-
-    def __iter__(self) -> Iterator[AttemptedProof]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __getitem__(self, which: int | str) -> AttemptedProof:
-        """By number, or by the name of the conjecture."""
-        if isinstance(which, int):
-            return self.results[which]
-        for each in self.results:
-            if each.name == which:
-                return each
-        raise KeyError(f"no conjecture is called {which!r}: {'; '.join(each.name for each in self.results)}")
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.results))
