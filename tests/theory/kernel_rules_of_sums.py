@@ -242,7 +242,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             lambda: sums.summand(logic.assume(ForAll(i, proposition(y > 0), above(sp.Ge).proposition.body)), j),
             "without a guard",
         ),
-        "a head for a token": (lambda: sums.summand(above(sp.Ge), HEAD), "no index of the kind"),
+        "a head for a token": (lambda: sums.summand(above(sp.Ge), HEAD), "not known to be of the sort"),
     },
     "least": {
         "numbers that may be zero": (lambda: sums.least(above(sp.Ge), c), "above zero"),

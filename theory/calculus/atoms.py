@@ -81,10 +81,19 @@ class SumExp(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """``r_i``, the norm of a named vector."""
+    """``r_i``, the norm of a named vector: never equal to a :class:`Named` that is spelled alike."""
 
     name: str
     indices: tuple[Index, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Norm) and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Norm, *self))
 
 
 class Delta(NamedTuple):
@@ -107,6 +116,15 @@ class Named(NamedTuple):
 
     name: str
     indices: tuple[Index, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Named, *self))
 
 
 def transpose(letters: Letters) -> Letters:

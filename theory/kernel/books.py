@@ -111,6 +111,15 @@ def _defined(said: Proposition, known: Collection[Proposition]) -> tuple[Proposi
     return tuple(each for each in found if canonical(each) not in known and not bound & free_letters(each))
 
 
+def _of_real_vectors(objects: Iterable[Any], known: Collection[Proposition]) -> tuple[Proposition, ...]:
+    """Where the scales of the vectors have values: ``sqrt(c) a`` is real where ``c >= 0``, which its square does not show."""
+    scales = [
+        each for value in objects if isinstance(value, Expression) and value.is_vector for each in value.terms.values()
+    ]
+    found = map(proposition, sorted(where_defined(scales), key=sp.default_sort_key))
+    return tuple(each for each in found if canonical(each) not in known)
+
+
 def _at_one_state(said: Proposition) -> bool:
     """Does it speak of a state x that is not the state at a time of the trajectory?"""
     if isinstance(said, Atom):
@@ -152,7 +161,7 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:
         raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
-    whole = (*hypotheses, *_defined(conclusion, known))
+    whole = (*hypotheses, *_defined(conclusion, known), *_of_real_vectors(objects.values(), known))
     return prove(conclusion, "textbook", premises, joint, whole, detail=(theorem, objects))
 
 

@@ -77,6 +77,8 @@ def _of_node(node: Any) -> list[Any]:
         ]
     if isinstance(node, sp.Pow):
         return _of_power(*node.args)
+    if isinstance(node, sp.Piecewise):  # a value in one of its cases
+        return [sp.Or(*(case.cond for case in node.args))]
     if isinstance(node, sp.log):
         return [sp.Gt(node.args[0], 0)]
     if isinstance(node, sp.coth | sp.csch):
@@ -87,8 +89,9 @@ def _of_node(node: Any) -> list[Any]:
 
 
 def _of_power(base: Any, exponent: Any) -> list[Any]:
+    """Of an integer, what is said depends on its value, not on how it is written: it may become a number."""
     if exponent.is_integer:
-        return [] if exponent.is_nonnegative else [sp.Ne(base, 0)]
+        return [sp.Or(sp.Ne(base, 0), sp.Ge(exponent, 0))]
     if exponent.is_Rational:
         return [sp.Ge(base, 0), *([sp.Ne(base, 0)] if exponent.is_negative else [])]
     return [sp.Gt(base, 0)]

@@ -37,7 +37,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
 from eigentoken.theory.kernel.sameness import canonical, same
-from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, real_where_defined
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_reserved, real_where_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.language.terms import Angle
@@ -264,7 +264,7 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
     nonsingular.
     """
     if isinstance(letter, Index):
-        good = isinstance(value, Index) and value.kind == letter.kind
+        good = isinstance(value, Index) and value.kind == letter.kind and not is_reserved(value)
     elif letter == VectorLetter(STATE):
         good = value == letter or (isinstance(value, AtTime) and _has_value(value.time, known))
     elif isinstance(letter, VectorLetter):
@@ -331,7 +331,10 @@ def exists_elimination(some: Proved, proved: Proved) -> Proved:
 
 
 def rewrite(equation: Proved, proved: Proved) -> Proved:
-    """Equals for equals in the relations of a proposition, from left to right, outside of binders of its letters."""
+    """Equals for equals in the relations of a proposition, from left to right, outside of binders of its letters.
+
+    Exponents stay: ``x^2`` has a value for every x, and ``x^k``, for a real k, for positive x alone.
+    """
     system, hypotheses = joined((equation, proved))
     relation = relation_of(equation.proposition)
     if not isinstance(relation, sp.Eq):
@@ -341,6 +344,8 @@ def rewrite(equation: Proved, proved: Proved) -> Proved:
 
     def change(term: Any) -> Any:
         keep_sizes(term, {relation.lhs: relation.rhs})
+        if any(each.exp.has(relation.lhs) for each in term.atoms(sp.Pow)):
+            raise Refused(f"{relation.lhs} stands in an exponent of {term}: where that has a value would change")
         return term.xreplace({relation.lhs: relation.rhs})
 
     def rewritten(said: Proposition) -> Proposition:

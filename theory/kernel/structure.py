@@ -241,7 +241,10 @@ def square(vectors: Expression, *indices: Index) -> Proved:
     if not all(map(real_where_defined, vectors.terms.values())):  # the square of an imaginary one is negative
         raise Refused(f"the coefficients of {vectors!r} are not known to be real")
     wanted = sp.Ge(Tensor(dot(vectors, vectors).summed(*indices)), 0, evaluate=False)
-    return prove(proposition(wanted), "square", (), None, _defined(wanted))
+    roots = tuple(
+        sp.sympify(each) for each in vectors.terms.values()
+    )  # sqrt(c) is real where c >= 0, its square everywhere
+    return prove(proposition(wanted), "square", (), None, (*_defined(wanted), *_defined(roots)))
 
 
 def total(*expressions: Expression) -> Proved:

@@ -9,6 +9,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, substitute, vector
 from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
 from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Exists,
@@ -140,8 +141,7 @@ def summand(proved: Proved, at: Index) -> Proved:
     relation = relation_of(said.body)
     if not isinstance(relation, sp.Le | sp.Ge) or relation.lts != 0:
         raise Refused("what is summed must be said to be at least zero")
-    if at.kind != said.letter.kind:
-        raise Refused(f"{at.name} is no index of the kind of {said.letter.name}")
+    check_sort(said.letter, at)
     each = as_expression(relation.gts)
     wanted = sp.Ge(Tensor(each.summed(said.letter)), Tensor(each.at((said.letter, at))), evaluate=False)
     return prove(proposition(wanted), "summand", (proved,), proved.system, proved.hypotheses)

@@ -31,6 +31,7 @@ __all__ = [
     "VectorLetter",
     "bases_of",
     "is_defined",
+    "is_reserved",
     "letters_of",
     "matrices_of",
     "moves",
@@ -49,6 +50,11 @@ _RESERVED = re.compile(r"\d+|_.*|\*|slot|column")
 def is_defined(name: str) -> bool:
     """``y, y2, ...`` are the vectors that the equation of a map introduces: functions of the state, no letters."""
     return _DEFINED.fullmatch(name) is not None
+
+
+def is_reserved(index: Index) -> bool:
+    """Would a sum of the calculus capture an index of this name?"""
+    return _RESERVED.fullmatch(index.name) is not None
 
 
 class VectorLetter(NamedTuple):
@@ -88,7 +94,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def __new__(cls, expression: Expression, time: Any = None) -> Tensor:
         if expression.is_vector:
             raise TypeError(f"a term must be a scalar, got the vector {expression!r}: take an inner product")
-        taken = sorted(index.name for index in expression.free_indices if _RESERVED.fullmatch(index.name))
+        taken = sorted(index.name for index in expression.free_indices if is_reserved(index))
         if taken:
             raise Refused(f"the calculus names its own indices {', '.join(taken)}: choose another name")
         terms = frozen(expression)

@@ -99,15 +99,24 @@ def _read(given: list[Any], goal: Any, quotients: bool) -> _Read:
     assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
     read = [each.xreplace(bare) for each in given] + assumed
     return (
-        RealQuestion(read, goal.xreplace(bare), quotients),
+        RealQuestion(read, _as_it_stands(goal, bare), quotients),
         read,
         {bare[symbol] for symbol in bare if symbol.is_integer},
     )
 
 
+def _as_it_stands(statement: Any, bare: dict[Any, Any]) -> Any:
+    """The conclusion in other symbols, nothing evaluated: ``0 < 1 or 1/x > 0`` would become true, also where x is zero."""
+    if statement in (sp.true, sp.false) or not (statement.is_Boolean or statement.is_Relational):
+        return statement.xreplace(bare)
+    return statement.func(*(_as_it_stands(part, bare) for part in statement.args), evaluate=False)
+
+
 def _without_assumptions(expressions: Iterable[Any]) -> dict[Any, Any]:
     """The symbols without their stored assumptions, which become hypotheses (sympy would evaluate them away)."""
     found = set().union(*(each.free_symbols for each in expressions))
+    if len({each.name for each in found}) < len(found):
+        raise ValueError("two different symbols have one name")
     return {each: sp.Symbol(each.name, real=True) for each in found}
 
 
@@ -128,7 +137,7 @@ def _of_model(question: RealQuestion, model: dict[Any, Any], whole: set[Any], gi
     """A model refutes only after substitution: all hypotheses true, the conclusion false, in rational numbers."""
     if question.opaque or set(model) != set(question.symbols):
         return undecided("cvc5: a model, but not one of rational numbers alone")
-    if any(not model[symbol].is_Integer for symbol in whole):
+    if any(not model[symbol].is_Integer for symbol in whole & set(model)):
         return undecided("cvc5: a model, but not with whole numbers where the symbols stand for them")
     try:
         confirmed = all(each.subs(model) == sp.true for each in given) and question.goal.subs(model) == sp.false

@@ -280,6 +280,8 @@ class RealQuestion:
         if node in (sp.true, sp.false):
             return truth(node is sp.true)
         if node.is_Relational:
+            for side in node.args:  # each has a value, also where they have a part in common
+                self._fraction(side)
             top, bottom = self._fraction(node.lhs - node.rhs)
             return self._sign(SIGNS[node.func], top, bottom)
         parts = [self._condition(part) for part in node.args]

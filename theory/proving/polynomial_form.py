@@ -33,17 +33,16 @@ def as_condition(statement: object) -> sp.Basic:
 
 
 def replaced(statement: sp.Basic, table: Mapping[sp.Basic, sp.Basic]) -> sp.Basic:
-    """The statement with parts of its terms replaced; of a relation between other than numbers nothing is evaluated.
+    """The statement with parts of its terms replaced; nothing is evaluated: ``0 < 1 or 1/x > 0`` says that x is not zero.
 
     >>> x, y = sp.symbols("x y", positive=True)
     >>> replaced(sp.Gt(x, 0, evaluate=False), {x: y})
     y > 0
     """
     if isinstance(statement, sp.core.relational.Relational):
-        sides = [side.xreplace(table) for side in statement.args]
-        return sp.sympify(statement.func(*sides, evaluate=all(side.is_number for side in sides)))
+        return statement.func(*(side.xreplace(table) for side in statement.args), evaluate=False)
     if isinstance(statement, sp.And | sp.Or | sp.Not | sp.Implies | sp.Equivalent):
-        return statement.func(*(replaced(part, table) for part in statement.args))
+        return statement.func(*(replaced(part, table) for part in statement.args), evaluate=False)
     return statement.xreplace(table)
 
 
@@ -143,8 +142,8 @@ class Translation:
         self.facts += [sp.Or(outside, fact) for fact in facts]
 
     def _relation(self, relation: sp.core.relational.Relational) -> sp.Basic:
-        polynomial_parts = self.expression(sp.sympify(relation.lhs) - sp.sympify(relation.rhs))
-        numerator, denominator = _quotient(polynomial_parts)
+        left, right = self.expressions(*relation.args)  # each has a value, also where they have a part in common
+        numerator, denominator = _quotient(left - right)
         self._require_nonzero(denominator)
         if isinstance(relation, (sp.Eq, sp.Ne)):
             return _compared(relation.func, numerator)
@@ -154,12 +153,11 @@ class Translation:
         if not denominator.is_number:
             self.defined.append(_compared(sp.Ne, denominator))
 
-    def expression(self, expression: sp.Expr) -> sp.Expr:
-        """The expression with every non-rational part replaced by its new variable."""
-        expression = expression.rewrite(sp.exp) if expression.has(*_HYPERBOLIC) else expression
-        if expression.has(sp.exp):
-            self._declare_exponents(expression)
-        return self._walk(expression)
+    def expressions(self, *expressions: sp.Expr) -> list[sp.Expr]:
+        """The expressions with every non-rational part replaced by its new variable."""
+        read = [each.rewrite(sp.exp) if each.has(*_HYPERBOLIC) else each for each in map(sp.sympify, expressions)]
+        self._declare_exponents(*read)
+        return [self._walk(each) for each in read]
 
     def _walk(self, node: sp.Expr) -> sp.Expr:
         if node.is_Symbol or node.is_Rational:
@@ -247,10 +245,10 @@ class Translation:
 
     # -- exponentials ---------------------------------------------------------------------------------------------
 
-    def _declare_exponents(self, expression: sp.Expr) -> None:
+    def _declare_exponents(self, *expressions: sp.Expr) -> None:
         """Choose, for each term c*u of an exponent (c rational), one variable for e^(u/N) that serves all of them."""
         denominators: dict[sp.Expr, int] = {}
-        for node in expression.atoms(sp.exp):
+        for node in set().union(*(each.atoms(sp.exp) for each in expressions)):
             for unit, share in _linear_parts(node.args[0]):
                 denominators[unit] = lcm(denominators.get(unit, 1), int(share.q))
         for unit, q in denominators.items():

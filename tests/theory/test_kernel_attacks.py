@@ -1,0 +1,145 @@
+"""More attempts to prove what is false, as in test_kernel_soundness: each succeeded once, and is refused where it goes wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
+from eigentoken.theory.calculus import Index, dot, factor, vector
+from eigentoken.theory.calculus.atoms import Named, Norm
+from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.kernel import arithmetic as numbers
+from eigentoken.theory.kernel import books, logic, structure, sums
+from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.propositions import (
+    FALSE,
+    TRUE,
+    Disjunction,
+    ForAll,
+    Implication,
+    proposition,
+)
+from eigentoken.theory.kernel.proved import Proved, Refused
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
+from eigentoken.theory.proving.real_arithmetic import prove
+from eigentoken.theory.systems.catalogue import system
+
+x, y, c, k = sp.symbols("x y c k", real=True)
+m = sp.Symbol("m", integer=True)
+i, j = Index("token", "i"), Index("token", "j")
+
+
+def equation(left: Any, right: Any) -> Any:
+    return sp.Eq(left, right, evaluate=False)
+
+
+def for_all_at(letter: sp.Symbol, value: Any, proved: Proved) -> Proved:
+    return logic.instantiate(logic.generalise(letter, proved), sp.Integer(value))
+
+
+# -- terms without a value ----------------------------------------------------------------------------------------------
+
+
+def test_a_term_by_cases_has_no_value_outside_of_them() -> None:
+    """``(1 if x > 0) = 1 => ...`` would make x positive, also at -1."""
+    positive = proposition(equation(sp.Piecewise((1, x > 0)), 1))
+    trivial = logic.tautology([], Implication(positive, Disjunction((positive, proposition(x > 3)))))
+    with pytest.raises(Refused, match="does not follow"):
+        numbers.arithmetic([trivial], x > 0)
+    assert numbers.arithmetic([logic.assume(positive)], x > 0).rule == "arithmetic"
+    assert where_defined(sp.Piecewise((1, x > 0), (0, True))) == frozenset()
+
+
+def test_an_exponent_is_not_rewritten() -> None:
+    """``x^2 > 0`` with 2 = k is ``x^k > 0``, which says that x is positive; with k = 2 that would be said of x^2."""
+    square = numbers.arithmetic([logic.assume(sp.Ne(x, 0))], x**2 > 0)
+    with pytest.raises(Refused, match="exponent"):
+        logic.rewrite(logic.assume(equation(2, k)), square)
+    assert logic.rewrite(logic.assume(equation(x, k)), square).proposition == proposition(k**2 > 0)
+
+
+def test_a_power_asks_for_no_more_than_its_exponent_does() -> None:
+    """``x^K`` has a value at x = 0 where K >= 1: at K = m + 5 >= 1, and then at m = 0, it is not said that x is not zero."""
+    whole = sp.Symbol("K", integer=True, positive=True)
+    for_all = logic.generalise(whole, numbers.identity(y * (x**whole + 1), y * x**whole + y))
+    known = logic.assume(m + 5 >= 1)
+    moved = logic.discharge(m + 5 >= 1, logic.instantiate(for_all, m + 5, known))
+    at_zero = for_all_at(x, 0, for_all_at(m, 0, moved))
+    with pytest.raises(Refused, match="does not follow"):
+        logic.tautology([at_zero], FALSE)
+    assert where_defined(x**m) == {sp.Or(sp.Ne(x, 0), m >= 0)}
+    assert where_defined(x**-2) == {sp.Ne(x, 0)}
+
+
+def test_a_vector_with_a_root_before_it_is_real_where_the_root_is() -> None:
+    """``|sqrt(c) a|^2 = c |a|^2`` is not negative where c is not; the root is not seen in the square."""
+    square = structure.square(vector("a") * sp.sqrt(c))
+    assert square.hypotheses == (proposition(c >= 0),)
+    A = matrix("A")
+    given = logic.assume(Symmetric(A))
+    form = books.textbook(RAYLEIGH_BELOW, (given,), None, A=A, z=vector("a") * sp.sqrt(c))
+    assert proposition(c >= 0) in form.hypotheses
+    for proved in (square, form):
+        with pytest.raises(Refused, match="spoken of outside"):
+            logic.generalise(c, proved)
+
+
+@pytest.mark.parametrize("solver", [prove, inequality_by_cvc5])
+def test_what_stands_on_both_sides_must_have_a_value(solver: Any) -> None:
+    """``1/x + 1 > 1/x`` is not true at 0, although the difference of the sides is 1."""
+    more = sp.Gt(1 / x + 1, 1 / x, evaluate=False)
+    sure = (sp.Gt(y + 1, y, evaluate=False), sp.Lt(0, 1, evaluate=False))
+    either = [sp.Or(each, 1 / x > 0, evaluate=False) for each in sure]
+    for trivial in (more, *either, sp.Gt(sp.sqrt(x) + 1, sp.sqrt(x), evaluate=False)):
+        assert not solver([], trivial).is_holds
+        assert solver([x > 0], trivial).is_holds
+
+
+# -- one key for two things ---------------------------------------------------------------------------------------------
+
+
+def test_a_norm_is_no_name_that_is_spelled_alike() -> None:
+    """The letters of a term are kept by its key: were the keys one, the norm of the state would not depend on the state."""
+    named, norm = factor(Named("r", (i,))), factor(Norm("r", (i,)))
+    assert Named("r", (i,)) != Norm("r", (i,)) != Named("r", (i,))
+    assert Norm("r", (i,)) == Norm("r", (i,)) and Named("r", (i,)) == Named("r", (i,))
+    assert len({Named("r", (i,)), Norm("r", (i,))}) == 2
+    assert VectorLetter("x") not in Tensor(named).letters()
+    assert VectorLetter("x") in Tensor(norm).letters()
+    assert Tensor(named) != Tensor(norm)
+    length = structure.reduction(dot(vector("y", i), vector("y", i)), norm**2, system("oja-map"))
+    fixed = logic.rewrite(logic.assume(equation(Tensor(norm**2), c)), length)
+    with pytest.raises(Refused, match="spoken of outside"):
+        logic.generalise(VectorLetter("x"), fixed)
+
+
+def test_two_letters_with_one_name_are_two_questions() -> None:
+    """Whatever was asked before: the answer is that to the letter with its own assumptions."""
+    for assumptions, holds in (({"positive": True}, True), ({"real": True}, False), ({"integer": True}, False)) * 2:
+        assert prove([], sp.Gt(sp.Symbol("u", **assumptions), 0, evaluate=False)).is_holds is holds
+    with pytest.raises(ValueError, match="two different symbols"):
+        prove([], sp.Gt(x, sp.Symbol("x", positive=True)))
+    assert inequality_by_cvc5([], sp.Gt(x + sp.Symbol("x", positive=True), 0, evaluate=False)).is_undecided
+
+
+# -- indices that the calculus names itself ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["*", "1", "_13", "slot"])
+def test_the_index_of_a_sum_is_no_value(name: str) -> None:
+    """``sum_j exp(a_i^T a_j) = c`` for every token i says nothing of ``sum_j exp(a_j^T a_j)``."""
+    own = Index("token", name)
+    row = Tensor(factor(row_sum(dot(vector("a", i), vector("a", j)), j)))
+    total = Tensor(dot(vector("a", i), vector("a", j)).summed(j))
+    for quantity in (row, total):
+        every = logic.assume(ForAll(i, TRUE, proposition(sp.Ge(quantity, 0, evaluate=False))))
+        for rule in (logic.instantiate, sums.summand):
+            with pytest.raises(Refused, match="sort"):
+                rule(every, own)
+            assert rule(every, j).rule == rule.__name__
