@@ -9,15 +9,6 @@ from __future__ import annotations
 __all__ = ["LOGARITHM"]
 
 LOGARITHM = r"""
-Lemma exp_tangent (x : R) : 0 < x -> 1 + x <= exp x.
-Proof.
-  intros P. unfold exp. destruct (exist_exp x) as [l L]. simpl. unfold exp_in in L.
-  assert (S : sum_f_R0 (fun i => / INR (fact i) * x ^ i) 1 <= l).
-  { apply sum_incr.
-    - intros e E. destruct (L e E) as [N M]. exists N. exact M.
-    - intros n. apply Rmult_le_pos; left; [apply Rinv_0_lt_compat, INR_fact_lt_0 | apply pow_lt; exact P]. }
-  simpl in S. lra.
-Qed.
 Lemma exp_geometric (y : R) : 0 <= y -> y < 1 -> exp y <= 1 / (1 - y).
 Proof.
   intros P Q. unfold exp. destruct (exist_exp y) as [l L]. simpl. unfold exp_in in L.

@@ -79,7 +79,7 @@ Proof.
 Qed.
 
 (* Coq's own proof of this goes through the theorem of the mean value and the axiom of excluded middle: ours by the series. *)
-Lemma exp_above_one (x : R) : 0 < x -> 1 < exp x.
+Lemma exp_tangent (x : R) : 0 < x -> 1 + x <= exp x.
 Proof.
   intros P. unfold exp. destruct (exist_exp x) as [l L]. simpl. unfold exp_in in L.
   assert (S : sum_f_R0 (fun i => / INR (fact i) * x ^ i) 1 <= l).
@@ -88,6 +88,8 @@ Proof.
     - intros n. apply Rmult_le_pos; left; [apply Rinv_0_lt_compat, INR_fact_lt_0 | apply pow_lt; exact P]. }
   simpl in S. lra.
 Qed.
+Lemma exp_above_one (x : R) : 0 < x -> 1 < exp x.
+Proof. intros P. assert (T := exp_tangent x P). lra. Qed.
 Lemma exp_rising (a b : R) : a < b -> exp a < exp b.
 Proof.
   intros L. replace b with (a + (b - a)) by ring. rewrite exp_plus.
