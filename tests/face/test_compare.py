@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -90,6 +91,11 @@ def test_document_page_table_and_figure(found: et.Comparison, tmp_path: Path) ->
     del document["layers"][0]["numbers"][0]["overall"]
     assert broken_rule(document, schema("compare")) is not None
     page = comparison_html(found)
+    named = copy.deepcopy(found.document)
+    named["models"][0]["source"] = "<b>bold</b>"  # a name is text, whatever it is
+    assert "&lt;b&gt;bold" in comparison_html(et.Comparison(named)) and "<b>bold" not in comparison_html(
+        et.Comparison(named)
+    )
     assert page.count("<svg") == 1 and "http://" not in page.replace("http://www.w3.org", "").replace(
         "http://purl.org", ""
     )

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.needs_browser
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The three pages, small: a report of three layers, a refuted conjecture, one figure."""
+    """The four pages, small: a report of three layers, a refuted conjecture, one figure, two layers beside each other."""
+    import torch
+
+    from eigentoken.comparing.compare import compare
     from eigentoken.figures import run_recipes
     from eigentoken.lab_page import refutation_html
     from eigentoken.numerics.lab import refute
@@ -27,13 +30,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = refute(conjecture, instances=1, seconds=60.0, jobs=1).as_dict()
     (folder / "refutation.html").write_text(refutation_html(found), encoding="utf-8")
     run_recipes(["abella-2"], scale="quick", folder=folder / "gallery")
+    torch.manual_seed(0)
+    two = [torch.nn.TransformerEncoderLayer(8, 2, 8, batch_first=True) for _ in range(2)]
+    compare(two, statements="PM-N1", work=folder / "work").save(folder / "compare.html")
     return folder
 
 
 #: Of each group two statements stay, of the table of words three rows.
 FEW = """() => { document.querySelectorAll('ol.rows').forEach(list => [...list.children].slice(2).forEach(row => row.remove()));
     document.querySelectorAll('table').forEach(t => [...t.querySelectorAll('tr')].slice(4).forEach(row => row.remove())); }"""
-NAMES = ("report.html", "refutation.html", "gallery/index.html")
+NAMES = ("report.html", "refutation.html", "gallery/index.html", "compare.html")
 
 
 @pytest.mark.parametrize("name", NAMES)

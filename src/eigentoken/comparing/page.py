@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import math
-from html import escape
 from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.plots import middle_and_half
 from eigentoken.comparing.compare import Comparison, step_numbers
 from eigentoken.comparing.sentences import number_named, words_named
 from eigentoken.output import say, say_hanging, table
-from eigentoken.pages import page
+from eigentoken.pages import filled, page
 
 if TYPE_CHECKING:
     from eigentoken.documents.check_document import Interval
@@ -115,26 +116,21 @@ def comparison_html(found: Comparison) -> str:
     )
     drawing = picture.getvalue()[picture.getvalue().index("<svg") :]
     first, *said = found.sentences()
-    sources = "".join(
-        f"<tr><td>{escape(each['label'])}</td><td>{escape(each['source'])}</td><td><code>{each['fingerprint'][:16]}</code></td></tr>"
-        for each in found.document["models"]
+    layers = ("layer", "case by real part, a model each", *(text for _, text in NUMBERS))
+    heads = ("layer", "head", "a real simple eigenvalue leads U", *_HEAD_NAMES)
+    body = filled(
+        "compare.html",
+        first=first[0].upper() + first[1:],
+        said=said,
+        drawing=Markup(drawing),
+        tables=[
+            ("Layers, from the first model to the last", layers, _rows(found)),
+            ("Heads, from the first model to the last", heads, _head_rows(found)),
+        ],
+        models=found.document["models"],
     )
-    body = [
-        f"<h1>{len(found.labels)} models beside each other</h1>",
-        f"<p>{escape(first[0].upper() + first[1:])}</p>",
-        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in said) + "</ul>",
-        '<figure class="lines" role="img" aria-label="certified numbers of layers and heads over the models">'
-        f"{drawing}<figcaption>A band is a certified interval.</figcaption></figure>",
-        "<h2>Layers, from the first model to the last</h2>",
-        _html_table(("layer", "case by real part, a model each", *(text for _, text in NUMBERS)), _rows(found)),
-        "<p>↑ rises, ↓ falls: certified, the intervals part; · they meet, and nothing is said.</p>",
-        "<h2>Heads, from the first model to the last</h2>",
-        _html_table(("layer", "head", "a real simple eigenvalue leads U", *_HEAD_NAMES), _head_rows(found)),
-        "<h2>Models</h2>",
-        f"<table><tr><th>model</th><th>source</th><th>weights</th></tr>{sources}</table>",
-    ]
     style = "figure.lines svg { background: #fff; height: auto; } figure { margin: 1rem 0; }"
-    return page("eigentoken: compare", "\n".join(body), style=style, mathematics=False)
+    return page("eigentoken: compare", body, style=style, mathematics=False)
 
 
 _HEAD_NAMES = {
@@ -153,9 +149,3 @@ def _head_rows(found: Comparison) -> list[tuple[str, ...]]:
             cells = [_from_to(number_named(head["numbers"], name)) for name in _HEAD_NAMES.values()]
             rows.append((str(layer["layer"]), str(head["head"]), f"{words[0]} → {words[-1]}", *cells))
     return rows
-
-
-def _html_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    from eigentoken.display import html_table
-
-    return f'<div class="scroll">{html_table(columns, rows)}</div>'
