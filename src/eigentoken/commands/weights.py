@@ -108,6 +108,9 @@ def check(
         Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say what it would cost (MODEL may be shape:LAYERSxD).")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """All statements against a checkpoint.
@@ -122,6 +125,11 @@ def check(
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
+    if estimate:
+        _estimated(
+            named(model, revision, part), jobs, {"json": json, "revisions": revisions, "output": output, "html": html}
+        )
+        return
     if revisions is not None:
         others = {"revision": revision, "require": require, "latex": latex, "sarif": sarif, "intoto": intoto}
         _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states})
@@ -180,6 +188,18 @@ def _required(report: Report, wanted: list[str]) -> None:
         print("\n  ".join([f"eigentoken: required {first}", *why]), file=sys.stderr)
     if unmet:
         raise typer.Exit(1)
+
+
+def _estimated(model: str, jobs: int, given: dict[str, object]) -> None:
+    from eigentoken.checking.estimate import estimate
+
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"--estimate runs nothing and writes nothing: leave --{name} out")
+    first, *rest = estimate(model, jobs).sentences()
+    say(first, "bold")
+    for text in rest:
+        say_hanging(f"- {text}")
 
 
 def _one_report_only(given: dict[str, object]) -> None:
