@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from eigentoken.documents.steer_document import Guarantee
+from eigentoken.documents.steer_document import Guarantee, Side
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.rounding import TINY, UNIT, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear
@@ -33,7 +33,15 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Edit", "TokenGuarantee", "certify_edit", "cosine_below", "edit_output", "token_guarantees"]
+__all__ = [
+    "Edit",
+    "TokenGuarantee",
+    "certify_edit",
+    "cosine_below",
+    "edit_output",
+    "needed_strengths",
+    "token_guarantees",
+]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -120,6 +128,13 @@ class TokenGuarantee:
     tangent_at_most: float | None
     cosine: tuple[float, float] | None
 
+    @property
+    def side(self) -> Side | None:
+        """Where the guarantee holds: the side of w on which the token ends, certified by the sign of kappa (mu is positive)."""
+        if not self.verdict.is_holds:
+            return None
+        return "+w" if self.kappa[0] > 0 else "-w" if self.kappa[1] < 0 else None
+
     def as_dict(self) -> Guarantee:
         return {
             "verdict": self.verdict.answer.text,
@@ -128,6 +143,7 @@ class TokenGuarantee:
             "reason": self.verdict.reason,
             "kappa": [value if math.isfinite(value) else None for value in self.kappa],
             "tangent_at_most": self.tangent_at_most,
+            "side": self.side,
             "cosine": None if self.cosine is None else list(self.cosine),
         }
 
@@ -156,6 +172,20 @@ def token_guarantees(
         interval = float(np.nextafter(ends[0][i], -np.inf)), float(np.nextafter(ends[1][i], np.inf))
         found.append(TokenGuarantee(verdict, interval, tangent, cosines[i]))
     return found
+
+
+def needed_strengths(x: ArrayLike, mixed: Balls, before: ArrayLike, edit: Edit, bias: ArrayLike | None = None) -> Array:
+    """For each token the strength above which PM-S3 holds: ``(|x_i| + |u_i|) / |kappa_i|``, u_i by the matrix before the edit.
+
+    In floats, and without the rounding of the stored edit: a suggestion, which the guarantee of the stored matrix confirms.
+    Infinite where kappa vanishes.
+    """
+    states, values = np.asarray(x, dtype=np.float64), mixed.center
+    update = values @ np.asarray(before, dtype=np.float64).T
+    update = update if bias is None else update + np.asarray(bias, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        reach = np.linalg.norm(states, axis=1) + np.linalg.norm(update, axis=1)
+        return np.asarray(reach / np.abs(values @ edit.row))
 
 
 def _along(kappa: Balls, strength: float, w: Array) -> Balls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,6 +164,7 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
     import numpy as np
 
     from eigentoken.checking.layers import weights_of
+    from eigentoken.checking.steer_effects import with_output
     from eigentoken.models.loading.write import round_to_stored
     from eigentoken.numerics.layers.nearest import moved_by, nearest_layer_matrix, outputs_reaching
 
@@ -182,12 +183,7 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
         rounded = round_to_stored(wanted, dtype)
         if not np.isfinite(rounded).all():
             continue
-        width = layer.heads[0].O.shape[1]
-        heads = tuple(
-            replace(head, O=rounded[:, number * width : (number + 1) * width])
-            for number, head in enumerate(layer.heads)
-        )
-        changed = replace(layer, heads=heads)
+        changed = with_output(layer, rounded)
         if str(_read(changed, asked).answer) == "holds":
             return rounded, moved_by(stored, weights_of(changed))
     raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,20 +11,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from eigentoken.checking.prompts import Prompts
+    from eigentoken.checking.steer_effects import Effects
     from eigentoken.documents.certificate import Certificate
-    from eigentoken.documents.steer_document import Before, Guaranteed, LeadingEigenvalue, SteerBody
+    from eigentoken.documents.steer_document import (
+        Before,
+        Guaranteed,
+        LeadingEigenvalue,
+        OutputEffect,
+        SteerBody,
+        SuggestedStrength,
+    )
     from eigentoken.documents.steer_document import Certificate as CertificateOfAnEdit
     from eigentoken.documents.steer_document import Tokens as TokensDocument
     from eigentoken.documents.steer_document import Verdict as VerdictOfAnEdit
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.dynamics.drawing import Drawing
+    from eigentoken.numerics.layers.certified_attention import Balls
     from eigentoken.numerics.layers.steering import Edit
     from eigentoken.theory.language.verdicts import Verdict
 
 from eigentoken.display import html_table, listing
 from eigentoken.files.arrays import ArrayFileError, read_npy
 
-__all__ = ["DirectionError", "SteerReport", "read_direction", "steer"]
+__all__ = ["DirectionError", "SteerReport", "damage_text", "read_direction", "steer", "strength_for", "strength_text"]
 
 HEAD = ("Q", "K", "V", "scale", "q_bias", "k_bias", "v_bias")
 SCOPE = (
@@ -64,8 +76,25 @@ class SteerReport:
             rows.append(("|cos| of the leading eigenvector with the direction, certified", f"at least {bound:.6f}"))
         means = f"{seen['before']['mean']:.3f} before, {seen['after']['mean']:.3f} after"
         rows.append(("|cos| of tokens with the direction, measured", means))
-        words = f"holds for {told['holds']}, fails for {told['fails']}, undecided for {told['undecided']}"
-        return [*rows, (f"guarantee of PM-S3 for {told['tokens']} tokens, certified", words)]
+        words = (
+            f"holds for {told['holds']} ({told['towards']} end on the side of +w, {told['away']} of -w), "
+            f"fails for {told['fails']}, undecided for {told['undecided']}"
+        )
+        rows.append((f"guarantee of PM-S3 for {told['tokens']} tokens, certified", words))
+        return [
+            *rows,
+            ("next token, measured", damage_text(found["output"])),
+            ("strength", strength_text(found["suggested"])),
+        ]
+
+    def plot(self) -> Drawing:
+        """Damage by strength (a figure; ``.savefig(path)``)."""
+        from eigentoken.checking.steer_effects import curve_chart
+        from eigentoken.numerics.dynamics.drawing import draw
+
+        if not self.document["output"]["curve"]:
+            raise ValueError(f"there is no curve to draw: {self.document['output']['why_not']}")
+        return draw(curve_chart(self.document["output"], self.document["model"]))
 
     def __repr__(self) -> str:
         head = (
@@ -75,6 +104,27 @@ class SteerReport:
 
     def _repr_html_(self) -> str:
         return html_table(("what", "answer"), self._rows(), str(self.document["model"]))
+
+
+def damage_text(output: OutputEffect) -> str:
+    """What the stored edit does to the distribution of the next token."""
+    found = output["stored"]
+    if found is None:
+        return f"not measured: {output['why_not']}"
+    return (
+        f"relative entropy {found['mean_kl']:.3g} nats on average, {found['largest_kl']:.3g} at most; the likeliest token stays "
+        f"at {found['top1_kept']:.0%} of {found['positions']} positions"
+    )
+
+
+def strength_text(suggested: Sequence[SuggestedStrength]) -> str:
+    """What shares of the tokens need."""
+    told = [f"{each['share']:.0%}: {each['strength']:.3g}" for each in suggested if each["strength"] is not None]
+    return (
+        f"needed for the guarantee, in floats ({', '.join(told)} of these tokens)"
+        if told
+        else "none reaches these tokens"
+    )
 
 
 def read_direction(text: str, model: Model, seed: int = 0) -> np.ndarray:
@@ -113,7 +163,9 @@ def steer(
     direction: object,
     folder: str | Path,
     *,
-    strength: float = 20.0,
+    strength: float | None = None,
+    guarantee: float | None = None,
+    prompts: object = None,
     sequences: int = 8,
     tokens: int = 32,
     seed: int = 0,
@@ -121,17 +173,32 @@ def steer(
     """Give the output matrix of the last layer a new principal direction; write the edited checkpoint to a new folder.
 
     ``model``: whatever :func:`eigentoken.load` takes.  ``direction``: an array or tensor of d numbers, a ``.npy`` file,
-    ``token:ID`` or ``random``.  The report says what is certified (PM-S3) and what was seen on random tokens.
+    ``token:ID`` or ``random``.  ``strength``: mu of the edit (20 by default); or ``guarantee``, the share of tokens that the
+    guarantee of PM-S3 should hold for, and the strength is chosen for it.  ``prompts``: a file or list of texts or token ids, in
+    place of random tokens.  The report says what is certified (PM-S3), and what was measured: where tokens go, and what the
+    edit does to the distribution of the next token.
     """
+    from eigentoken.checking.prompts import read_prompts
     from eigentoken.checking.run import open_model
+    from eigentoken.checking.steer_effects import Effects
 
+    if strength is not None and guarantee is not None:
+        raise ValueError("strength and guarantee: the one chooses the other, leave one out")
+    if guarantee is not None and not 0 < guarantee <= 1:
+        raise ValueError(f"guarantee must be a share of the tokens, above 0 and at most 1, got {guarantee!r}")
     loaded = open_model(model)
     target = Path(folder)
     if isinstance(direction, str | os.PathLike):
         vector = read_direction(os.fspath(direction), loaded, seed)
     else:
         vector = _given_direction(direction, loaded.d)
-    return SteerReport(_steered(loaded, vector, float(strength), target, sequences, tokens, seed))
+    read = None if prompts is None else read_prompts(prompts, loaded)
+    _refuse_beyond(loaded)
+    seen_by = Effects.of(loaded, read, sequences, tokens, seed)
+    chosen = 20.0 if strength is None else float(strength)
+    if guarantee is not None:
+        chosen = strength_for(loaded, vector, guarantee, seen_by)
+    return SteerReport(_steered(loaded, vector, chosen, target, seen_by, read))
 
 
 def _given_direction(direction: Any, d: int) -> np.ndarray:
@@ -147,29 +214,36 @@ def _given_direction(direction: Any, d: int) -> np.ndarray:
     return vector.astype(np.float64)
 
 
-def _steered(
-    model: Model, direction: np.ndarray, strength: float, folder: Path, sequences: int, tokens: int, seed: int
-) -> SteerBody:
-    import numpy as np
-
-    from eigentoken.checking.layers import weights_of
+def _refuse_beyond(model: Model) -> None:
+    """Refuse a layer that PM-S3 does not speak of."""
     from eigentoken.checking.observe import whole_layers
-    from eigentoken.models import ModelError, load, save_edited
-    from eigentoken.numerics.layers.steering import certify_edit, cosine_below, edit_output
+    from eigentoken.models import ModelError
 
-    layer = model.layer(-1)
-    if beyond := [*layer.beyond(), *([] if whole_layers(model) else ["a feed-forward that is not read"])]:
+    if beyond := [*model.layer(-1).beyond(), *([] if whole_layers(model) else ["a feed-forward that is not read"])]:
         raise ModelError(
             f"{model.source}: steer has no guarantee for a layer with {', '.join(beyond)}: PM-S3 is about softmax attention of "
             "a bilinear form whose update is added as it is"
         )
+
+
+def _steered(
+    model: Model, direction: np.ndarray, strength: float, folder: Path, seen_by: Effects, prompts: Prompts | None
+) -> SteerBody:
+    import numpy as np
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.models import load, save_edited
+    from eigentoken.numerics.layers.steering import certify_edit, cosine_below, edit_output
+
+    layer = model.layer(-1)
     edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, strength)
     written = save_edited(model, folder, {layer.index: edit.output})
     edited = load(str(folder))
-    after = edited.layer(-1)
+    after = replace(edited.layer(-1), index=layer.index)
     verdicts = certify_edit(weights_of(after), edit.direction)
     leader = verdicts["leading eigenvector"].details.get("vector")
     aligned = None if leader is None else abs(float(np.dot(np.asarray(leader, dtype=float), edit.direction)))
+    tokens, suggested = _before_and_after(seen_by, layer, after, edit)
     return {
         "model": model.source,
         "folder": str(folder),
@@ -180,7 +254,10 @@ def _steered(
         "cosine_of_leading_eigenvector_with_direction": aligned,
         "cosine_at_least": cosine_below(verdicts["leading eigenvector"], edit.direction),
         "value_matrix_condition_number": edit.value_condition,
-        "tokens": _before_and_after(model, layer, replace(after, index=layer.index), edit, sequences, tokens, seed),
+        "prompts": None if prompts is None else prompts.as_dict(),
+        "tokens": tokens,
+        "suggested": suggested,
+        "output": seen_by.output(edit, np.asarray(after.output_matrix(), dtype=np.float64)),
     }
 
 
@@ -218,42 +295,74 @@ def _leading(leader: Verdict) -> LeadingEigenvalue | None:
 
 
 def _before_and_after(
-    model: Model, layer: Layer, after: Layer, edit: Edit, sequences: int, tokens: int, seed: int
-) -> TokensDocument:
+    seen_by: Effects, layer: Layer, after: Layer, edit: Edit
+) -> tuple[TokensDocument, list[SuggestedStrength]]:
     """Correlation of the tokens with the direction after the last layer, with the old and the new matrix, and PM-S3."""
     import numpy as np
 
-    from eigentoken.checking.layers import rotary_pairs
-    from eigentoken.checking.observe import starting_tokens
-    from eigentoken.models.forward import first_states, run_layer
-    from eigentoken.numerics.layers.certified_attention import Balls, mixed_values
-    from eigentoken.numerics.layers.steering import token_guarantees
+    from eigentoken.checking.steer_effects import suggestions
+    from eigentoken.models.forward import run_layer
+    from eigentoken.numerics.layers.steering import needed_strengths, token_guarantees
     from eigentoken.theory.language.verdicts import VerdictAnswer
 
-    x = first_states(model, starting_tokens(model, sequences, tokens, seed))
-    for each in model.layers(0, model.n_layers - 1):
-        x = run_layer(each, x).output
+    entering = seen_by.entering_last
+    x = np.concatenate([each[0] for each in entering])
 
     def cosines(which: Layer) -> Before:
-        state = run_layer(which, x, with_feed_forward=False).after_attention.reshape(-1, model.d).astype(np.float64)
-        found = np.abs(state @ edit.direction) / np.linalg.norm(state, axis=1)
-        return {"mean": float(found.mean()), "smallest": float(found.min())}
+        states = [run_layer(which, each, with_feed_forward=False).after_attention[0] for each in entering]
+        state = np.concatenate(states).astype(np.float64)
+        signed = state @ edit.direction / np.linalg.norm(state, axis=1)
+        found = np.abs(signed)
+        return {"mean": float(found.mean()), "smallest": float(found.min()), "signed_mean": float(signed.mean())}
 
-    seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
-    heads = [{name: getattr(head, name) for name in HEAD} for head in layer.heads]
-    mixed = mixed_values(heads, seen, layer.mask.allowed(seen.shape[-2]), rotary_pairs(layer))
-    values = Balls(*(part.reshape(-1, part.shape[-1]) for part in (mixed.center, mixed.radius)))
-    guarantees = token_guarantees(x.reshape(-1, model.d), values, after.output_matrix(), edit, after.output_bias)
+    values = _mixed(layer, entering)
+    guarantees = token_guarantees(x, values, after.output_matrix(), edit, after.output_bias)
     answers = [each.verdict.answer for each in guarantees]
+    sides = [each.side for each in guarantees]
     bounds = [each.tangent_at_most for each in guarantees if each.tangent_at_most is not None]
     guaranteed: Guaranteed = {
         "tokens": len(guarantees),
         "holds": answers.count(VerdictAnswer.HOLDS),
         "fails": answers.count(VerdictAnswer.FAILS),
         "undecided": answers.count(VerdictAnswer.UNDECIDED),
+        "towards": sides.count("+w"),
+        "away": sides.count("-w"),
         "largest_tangent_bound": max(bounds) if bounds else None,
         "median_tangent_bound": float(np.median(bounds)) if bounds else None,
         "scope": SCOPE,
         "each": [each.as_dict() for each in guarantees],
     }
-    return {"before": cosines(layer), "after": cosines(after), "guaranteed": guaranteed}
+    needed = needed_strengths(x, values, layer.output_matrix(), edit, layer.output_bias)
+    return {"before": cosines(layer), "after": cosines(after), "guaranteed": guaranteed}, list(suggestions(needed))
+
+
+def _mixed(layer: Layer, entering: Sequence[np.ndarray]) -> Balls:
+    """The mixed values (m, H d_head) of the tokens of all sequences, one below the other, in balls."""
+    import numpy as np
+
+    from eigentoken.checking.layers import rotary_pairs
+    from eigentoken.numerics.layers.certified_attention import Balls, mixed_values
+
+    heads = [{name: getattr(head, name) for name in HEAD} for head in layer.heads]
+    found = []
+    for x in entering:
+        seen = layer.attention_norm.apply(x) if layer.placement == "pre" else x
+        found.append(mixed_values(heads, seen, layer.mask.allowed(seen.shape[-2]), rotary_pairs(layer)))
+    return Balls(*(np.concatenate([getattr(each, part)[0] for each in found]) for part in ("center", "radius")))
+
+
+def strength_for(model: Model, direction: np.ndarray, share: float, seen_by: Effects) -> float:
+    """The strength above which PM-S3 holds for that share of the tokens, a hundredth more (in floats)."""
+    import numpy as np
+
+    from eigentoken.checking.steer_effects import at_share
+    from eigentoken.numerics.layers.steering import edit_output, needed_strengths
+
+    layer = model.layer(-1)
+    edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, 1.0)
+    x = np.concatenate([each[0] for each in seen_by.entering_last])
+    mixed = _mixed(layer, seen_by.entering_last)
+    found = at_share(needed_strengths(x, mixed, layer.output_matrix(), edit, layer.output_bias), share)
+    if found is None:
+        raise ValueError(f"guarantee: no strength reaches {share:g} of the tokens, the edit does not move some of them")
+    return 1.01 * found

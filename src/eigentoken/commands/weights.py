@@ -316,7 +316,17 @@ def steer(
     model: ModelArgument,
     direction: Annotated[str, typer.Option(help="A .npy file, token:ID, or random.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the edited checkpoint.")],
-    strength: Annotated[float, typer.Option(help="mu of the rank-one edit.", min=0)] = 20.0,
+    strength: Annotated[
+        float | None, typer.Option(help="mu of the rank-one edit (20 by default).", min=0, show_default=False)
+    ] = None,
+    guarantee: Annotated[
+        float | None,
+        typer.Option(help="Choose the strength for this share of the tokens, e.g. 0.9.", show_default=False),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Prompts in place of random tokens: .txt lines, .json or .npy of token ids.")
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw damage by strength (.svg, .pdf, .png).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
     json: JsonFlag = False,
 ) -> None:
@@ -329,33 +339,17 @@ def steer(
     """
     from eigentoken.checking.steer import DirectionError
     from eigentoken.checking.steer import steer as run
+    from eigentoken.checking.steer_terminal import show_steering
 
     try:
-        report = run(model, direction, output, strength=strength, seed=seed).as_dict()
+        found = run(model, direction, output, strength=strength, guarantee=guarantee, prompts=prompts, seed=seed)
     except DirectionError as problem:
         raise ValueError(f"--{problem}") from None
+    if figure is not None:
+        found.plot().savefig(figure)
     if json:
-        show_json({"schema": "eigentoken/steer/1", **report})
+        show_json({"schema": "eigentoken/steer/2", **found.as_dict()})
         return
-    say(f"wrote {report['folder']}; layers changed: {', '.join(map(str, report['layers_changed']))}", "bold")
-    for name, verdict in report["verdicts"].items():
-        say(f"{name}: {verdict['verdict']} ({verdict['reason']})")
-    cosine = report["cosine_of_leading_eigenvector_with_direction"]
-    eigenvalue, bound = report["leading_eigenvalue"], report["cosine_at_least"]
-    if eigenvalue is not None and eigenvalue.get("radius") is not None:
-        say(f"new leading eigenvalue: {eigenvalue['re']:.6g}, within {eigenvalue['radius']:.2g} (certified)")
-    if cosine is not None:
-        certified = "" if bound is None else f"; at least {bound:.6f} is certified"
-        say(f"|cos| of the leading eigenvector with the direction: {cosine:.6f}{certified}")
-    seen = report["tokens"]
-    say(
-        f"|cos| of tokens with the direction after the layer: {seen['before']['mean']:.3f} before the edit, "
-        f"{seen['after']['mean']:.3f} after (measured)"
-    )
-    told = seen["guaranteed"]
-    bound, middle = told["largest_tangent_bound"], told["median_tangent_bound"]
-    far = "" if bound is None else f"; tangent of the angle at most {middle:.3g} for half of these, {bound:.3g} for all"
-    say(
-        f"guarantee of PM-S3 for {told['tokens']} tokens, certified: holds for {told['holds']}, fails for "
-        f"{told['fails']}, undecided for {told['undecided']}{far}"
-    )
+    show_steering(found)
+    if figure is not None:
+        say(f"wrote {figure}")

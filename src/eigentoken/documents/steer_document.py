@@ -1,8 +1,17 @@
-"""``eigentoken/steer/1``: steer --json."""
+"""``eigentoken/steer/2``: steer --json."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from eigentoken.documents.schema_language import Instead, Limit, Natural, NonNegative, Unlisted, document, open_to_more
+from eigentoken.documents.schema_language import (
+    Instead,
+    Limit,
+    Natural,
+    NonNegative,
+    Says,
+    Unlisted,
+    document,
+    open_to_more,
+)
 from eigentoken.documents.verdict_object import VerdictDetails
 
 
@@ -35,10 +44,16 @@ class LeadingEigenvalue(TypedDict):
     radius: NonNegative | None
 
 
+ReadBy = Literal["tokenizer.json", "bytes", "ids"]
+Side = Literal["+w", "-w"]
+Share = Annotated[float, Limit(minimum=0, maximum=1)]
+
+
 @open_to_more
 class Before(TypedDict):
     mean: float
     smallest: float
+    signed_mean: Annotated[float, Says("of the cosine with its sign")]
 
 
 @open_to_more
@@ -49,6 +64,7 @@ class Guarantee(TypedDict):
     reason: str
     kappa: Annotated[list[float | None], Limit(min_items=2, max_items=2)] | None
     tangent_at_most: NonNegative | None
+    side: Annotated[Side | None, Says("where it holds: the side of w on which the token ends, certified")]
     cosine: Annotated[list[float | None], Limit(min_items=2, max_items=2)] | None
 
 
@@ -58,6 +74,8 @@ class Guaranteed(TypedDict):
     holds: Natural
     fails: Natural
     undecided: Natural
+    towards: Annotated[Natural, Says("of those that hold, the ones that end on the side of +w")]
+    away: Annotated[Natural, Says("of those that hold, the ones that end on the side of -w")]
     largest_tangent_bound: NonNegative | None
     scope: str
     each: list[Guarantee]
@@ -71,8 +89,40 @@ class Tokens(TypedDict):
     guaranteed: Guaranteed
 
 
+@open_to_more
+class SuggestedStrength(TypedDict):
+    share: Share
+    strength: NonNegative | None
+
+
+@open_to_more
+class CurvePoint(TypedDict):
+    """Measured: relative entropy of the next token (nats), and the share of positions that keep their likeliest token."""
+
+    strength: NonNegative
+    positions: Natural
+    mean_kl: NonNegative
+    largest_kl: NonNegative
+    top1_kept: Share
+
+
+@open_to_more
+class OutputEffect(TypedDict):
+    why_not: Annotated[str | None, Says("why there is no distribution to compare")]
+    stored: CurvePoint | None
+    curve: Annotated[list[CurvePoint], Says("the same edit at other strengths, not rounded to the stored dtype")]
+
+
+@open_to_more
+class SteerPrompts(TypedDict):
+    source: str
+    read_by: ReadBy
+    prompts: Natural
+    tokens: Natural
+
+
 class SteerHead(TypedDict):
-    schema: Literal["eigentoken/steer/1"]
+    schema: Literal["eigentoken/steer/2"]
 
 
 class SteerBody(TypedDict):
@@ -87,10 +137,15 @@ class SteerBody(TypedDict):
     cosine_of_leading_eigenvector_with_direction: float | None
     cosine_at_least: Annotated[float, Limit(minimum=0, maximum=1)] | None
     value_matrix_condition_number: float
+    prompts: Annotated[SteerPrompts | None, Says("none: random tokens")]
     tokens: Tokens
+    suggested: Annotated[
+        list[SuggestedStrength], Says("in floats: what a share of these tokens needs for the guarantee")
+    ]
+    output: OutputEffect
 
 
-@document("eigentoken/steer/1", "steer --json")
+@document("eigentoken/steer/2", "steer --json")
 @open_to_more
 class SteerDocument(SteerHead, SteerBody):
     pass
