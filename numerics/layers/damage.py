@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["Damage", "damage"]
 
@@ -25,7 +26,7 @@ class Damage:
     top1_kept: float
 
 
-def damage(before: Any, after: Any) -> Damage:
+def damage(before: ArrayLike, after: ArrayLike) -> Damage:
     """Of logits (..., vocabulary) before and after.
 
     >>> import numpy as np

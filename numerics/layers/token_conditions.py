@@ -14,9 +14,18 @@ import numpy as np
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, inflate
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
 from eigentoken.numerics.layers.certified_attention import exact, times
-from eigentoken.theory.language.verdicts import Verdict, undecided
+from eigentoken.theory.language.conditions import (
+    Condition,
+    InHemisphere,
+    NoneOpposite,
+    NotAllEqual,
+    NotAllZero,
+    Relation,
+)
+from eigentoken.theory.language.terms import n
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["TokenConditions", "conditions_at", "share_on_one_side"]
+__all__ = ["TokenConditions", "asks_of_tokens", "conditions_at", "share_on_one_side", "verdict_at"]
 
 Ends = tuple[float, float]
 #: Entries of all tokens together, up to which the hemisphere is decided; and the width, where there are more tokens than that.
@@ -60,6 +69,39 @@ def conditions_at(tokens: Array) -> TokenConditions:
     )
 
 
+def asks_of_tokens(condition: Condition) -> bool:
+    """Is it a condition on the tokens alone, which :func:`verdict_at` decides?"""
+    if isinstance(condition, InHemisphere):
+        return condition.normal is None
+    if isinstance(condition, Relation):
+        return condition.relation.free_symbols == {n}
+    return isinstance(condition, NotAllEqual | NoneOpposite | NotAllZero)
+
+
+def verdict_at(condition: Condition, tokens: Array, found: TokenConditions) -> Verdict:
+    """One such condition at these tokens; ``found`` is what is certified of them.
+
+    >>> x = np.array([[3.0, 4.0], [5.0, 0.0]])
+    >>> verdict_at(NotAllEqual(), x, conditions_at(x)).answer.value
+    'holds'
+    """
+    x = np.asarray(tokens, dtype=np.float64)
+    if isinstance(condition, InHemisphere):
+        return found.hemisphere
+    if isinstance(condition, Relation):
+        true = bool(condition.relation.subs(n, len(x)))
+        return holds(f"n = {len(x)}") if true else fails(f"n = {len(x)}")
+    if isinstance(condition, NotAllEqual):
+        return holds("two tokens differ") if (x != x[0]).any() else fails("all tokens are equal")
+    if isinstance(condition, NotAllZero):
+        return holds("a token is not zero") if x.any() else fails("all tokens are zero")
+    if (x[1:] == -x[0]).all(axis=1).any():
+        return fails("a token is opposite to the first")
+    if found.smallest_cosine is not None and found.smallest_cosine[0] > -1:
+        return holds("no two tokens are opposite")
+    return undecided("a token may be opposite to the first")
+
+
 def share_on_one_side(tokens: Array, direction: Array) -> float:
     """The share of tokens with ``v^T x_i`` of the sign that most have: measured in floats, with a v that is known in floats.
 
@@ -71,9 +113,9 @@ def share_on_one_side(tokens: Array, direction: Array) -> float:
 
 
 def _hemisphere(x: Array) -> Verdict:
-    n, d = x.shape
-    if x.size > MOST_ENTRIES or (n > d and d > WIDEST):
-        return undecided(f"{n} tokens of width {d} are more than are decided exactly")
+    count, d = x.shape
+    if x.size > MOST_ENTRIES or (count > d and d > WIDEST):
+        return undecided(f"{count} tokens of width {d} are more than are decided exactly")
     return in_open_hemisphere(x, exact_limit=EXACT_LIMIT)
 
 

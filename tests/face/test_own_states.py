@@ -14,6 +14,7 @@ from eigentoken.checking import check
 from eigentoken.checking.html import summary_html
 from eigentoken.checking.own_states import rows_of_states, tokens_are
 from eigentoken.checking.report import Report
+from eigentoken.checking.sentences import sentence
 from eigentoken.models import load
 from eigentoken.models.forward import run_layer
 from eigentoken.numerics.layers.token_conditions import conditions_at
@@ -237,3 +238,115 @@ def test_a_zero_token_has_no_direction_and_an_overflow_no_length() -> None:
     assert zero.hemisphere.is_fails and zero.smallest_cosine is None and zero.shortest is not None
     huge = conditions_at(np.full((2, 2), 1e300))
     assert huge.longest is None and huge.largest_cosine is None and huge.hemisphere.is_holds
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A GPT-2 of two layers, d = 6, on bytes."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    torch.manual_seed(3)
+    folder = tmp_path_factory.mktemp("causal")
+    config = transformers.GPT2Config(
+        n_layer=2, n_head=2, n_embd=6, vocab_size=256, n_positions=16, initializer_range=0.6
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    return str(folder)
+
+
+def test_prompts_are_run_through_the_model_and_decide_conditions_on_tokens(
+    causal: str, work: Path, tmp_path: Path
+) -> None:
+    """States of each prompt and layer by the model's own forward pass; statements say what holds of their tokens there."""
+    from eigentoken.models.forward import first_states, run_tokens
+
+    file = tmp_path / "prompts.txt"
+    file.write_text("abc\nhello, world\n")
+    report = check(causal, statements=("AB-X1c", "PM-N1", "BD-N1"), work=work, prompts=file)
+    states = report.document["states"]
+    assert states is not None and states["prompts"] is not None
+    assert (states["source"], states["prompts"]["read_by"]) == ("prompts.txt", "bytes")
+    assert [bytes(ids).decode() for ids in states["prompts"]["ids"]] == ["abc", "hello, world"]
+    found = {(each["prompt"], each["layer"]): each for each in states["conditions"]}
+    assert set(found) == {(prompt, layer) for prompt in (0, 1) for layer in (0, 1)}
+    model = load(causal)
+    asked = {}
+    for prompt, ids in enumerate(states["prompts"]["ids"]):
+        entering = [first_states(model, np.array([ids]))[0], next(run_tokens(model, np.array([ids]))).output[0]]
+        for layer, x in enumerate(entering):
+            here_now, told = conditions_at(x), found[prompt, layer]
+            assert told["sha256"] == array_digest(x) and told["tokens"] == len(ids)
+            assert told["hemisphere"]["verdict"] == here_now.hemisphere.answer.text
+            assert told["longest"] == list(here_now.longest or ())
+            asked[prompt, layer] = told["hemisphere"]["verdict"]
+    (told,) = [each for each in report.statements if each["id"] == "AB-X1c"]
+    (hemisphere,) = told["at_tokens"]
+    for layer, word in enumerate(hemisphere["layers"]):
+        both = {asked[0, layer], asked[1, layer]}
+        assert word == ("fails" if "fails" in both else "holds" if both == {"holds"} else "undecided")
+    (counted,) = [each for each in report.statements if each["id"] == "PM-N1"]
+    assert counted["at_tokens"] == [{"condition": "n \\geq 2", "layers": ["holds", "holds"]}]
+    said = sentence(report, told)
+    assert "of given tokens (prompts.txt): " in said and "(certified)" in said
+    assert check(causal, statements="PM-N1", work=work).statements[0]["at_tokens"] == []
+    for wrong, says in (
+        ({"prompts": file, "states": TOKENS}, "give one of them"),
+        ({"prompts": file, "sequences": 0}, "prompts are a sequence"),
+        ({"prompts": [[1, 400]]}, "the vocabulary has"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            check(causal, statements="PM-N1", work=work, **wrong)
+
+
+def test_a_report_on_prompts_is_made_again_from_their_ids(causal: str, work: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    check(causal, statements=("AB-X1c", "BD-N1"), work=work, prompts=[[97, 98, 99], [5, 6]]).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    found = recheck_document(path)
+    assert found == "holds" and not {"states", "bounds"} & set(found.not_covered)
+
+    def last(forged: dict[str, Any]) -> dict[str, Any]:
+        return forged["states"]["conditions"][-1]
+
+    for change in (
+        lambda d: last(d).update(smallest_cosine=[0.99, 0.995]),
+        lambda d: last(d)["asked"].update(dict.fromkeys(last(d)["asked"], "undecided")),
+        lambda d: d["statements"][0]["at_tokens"][0].update(layers=["undecided", "undecided"]),
+    ):
+        forged = copy.deepcopy(document)
+        change(forged)
+        path.write_text(json.dumps(forged), encoding="utf-8")
+        assert recheck_document(path) != "holds"
+    other = copy.deepcopy(document)
+    other["states"]["prompts"]["ids"][1] = [
+        7,
+        8,
+    ]  # not the prompts of these states: nothing of them is confirmed as theirs
+    path.write_text(json.dumps(other), encoding="utf-8")
+    assert {"states.prompts", "bounds"} <= {each.partition("[")[0] for each in recheck_document(path).not_covered}
+
+
+def test_conditions_on_tokens_are_decided_on_exact_floats() -> None:
+    from eigentoken.numerics.layers.token_conditions import asks_of_tokens, verdict_at
+    from eigentoken.theory.language.conditions import InHemisphere, NoneOpposite, NotAllEqual, NotAllZero, Relation
+    from eigentoken.theory.language.terms import matrix, n
+
+    def at(condition: Any, *rows: list[float]) -> str:
+        x = np.array(rows)
+        return str(verdict_at(condition, x, conditions_at(x)).answer.text)
+
+    assert (
+        at(NotAllEqual(), [1.0, 0.0], [1.0, 0.0]) == "fails" and at(NotAllEqual(), [1.0, 0.0], [1.0, 5e-324]) == "holds"
+    )
+    assert at(NotAllZero(), [0.0, 0.0], [0.0, 0.0]) == "fails" and at(NotAllZero(), [0.0, 0.0], [0.0, 1.0]) == "holds"
+    assert (
+        at(NoneOpposite(), [1.0, 0.0], [-1.0, 0.0]) == "fails" and at(NoneOpposite(), [1.0, 0.0], [0.0, 1.0]) == "holds"
+    )
+    assert at(NoneOpposite(), [1.0, 0.0], [-2.0, 0.0]) == "undecided"
+    assert at(InHemisphere(), [1.0, 0.0], [-1.0, 0.0]) == "fails"
+    assert (
+        at(Relation(n >= 3), [1.0, 0.0], [0.0, 1.0]) == "fails"
+        and at(Relation(n >= 2), [1.0, 0.0], [0.0, 1.0]) == "holds"
+    )
+    assert asks_of_tokens(InHemisphere()) and not asks_of_tokens(InHemisphere(matrix("V")))

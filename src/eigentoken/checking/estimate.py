@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eigentoken.numerics.layers.costs import LayerCost
 
-__all__ = ["Estimate", "Shape", "estimate", "shape_of"]
+__all__ = ["Estimate", "ModelShape", "estimate", "shape_of"]
 
 SHAPE = re.compile(r"^shape:(\d+)x(\d+)$")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """Layers with weights of their own, and the width of a token."""
 
     name: str
@@ -28,7 +28,7 @@ class Shape:
 class Estimate:
     """Costs of one layer and of all, with ``together`` layers side by side."""
 
-    shape: Shape
+    shape: ModelShape
     layer: LayerCost
     together: int
     measured: tuple[LayerCost, ...]
@@ -62,21 +62,21 @@ class Estimate:
         ]
 
 
-def shape_of(model: str) -> Shape:
+def shape_of(model: str) -> ModelShape:
     """Of ``shape:LAYERSxD``, or of a model that is opened but whose weights are not read."""
     found = SHAPE.match(model)
     if found:
         layers, d = (int(each) for each in found.groups())
         if not (layers and d):
             raise ValueError(f"MODEL {model}: expected shape:LAYERSxD with positive numbers, e.g. shape:80x8192")
-        return Shape(model, layers, d)
+        return ModelShape(model, layers, d)
     if model.startswith("shape:"):
         raise ValueError(f"MODEL {model}: expected shape:LAYERSxD, e.g. shape:80x8192")
     from eigentoken.checking.run import open_model
 
     loaded = open_model(model)
     own = {loaded.architecture.weights_of(index) for index in range(loaded.n_layers)}
-    return Shape(loaded.source, len(own), loaded.d)
+    return ModelShape(loaded.source, len(own), loaded.d)
 
 
 def estimate(model: str, jobs: int = 1) -> Estimate:

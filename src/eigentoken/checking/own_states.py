@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +11,24 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.files.arrays import ArrayFileError, read_npy
 
 if TYPE_CHECKING:
+    from eigentoken.checking.prompts import Prompts
     from eigentoken.checking.report import Report
     from eigentoken.documents.check_document import OwnStates as OwnStatesDocument
     from eigentoken.documents.check_document import StateConditions
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
+    from eigentoken.theory.language.conditions import Condition
 
 __all__ = [
     "COLUMNS",
     "OwnStates",
     "StatesError",
+    "conditions_on_tokens",
     "own_states",
     "rows_of_states",
     "says_of_states",
     "states_entering",
+    "states_of_prompts",
     "tokens_are",
     "tokens_of_rows",
 ]
@@ -39,10 +43,15 @@ class StatesError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class OwnStates:
-    """``array``: (n, d), what enters layer 0 and is run on from there; or (layers, n, d), what enters each layer."""
+    """``array``: (n, d), what enters layer 0 and is run on from there; or (layers, n, d), what enters each layer.
+
+    Of several prompts ``array`` is the first, which is observed and bounded, and ``others`` are what the rest begin with.
+    """
 
     array: Array
     source: str
+    prompts: Prompts | None = None
+    others: tuple[Array, ...] = ()
 
     @property
     def per_layer(self) -> bool:
@@ -58,35 +67,61 @@ class OwnStates:
             return self.array[index][None]
         return self.array[None] if index == 0 else None
 
+    @property
+    def whole(self) -> Array:
+        """The states of all prompts, one below the other; the array itself where there is one."""
+        from numpy import concatenate
+
+        return concatenate([self.array, *self.others]) if self.others else self.array
+
     def document(
-        self, entering: Iterable[tuple[int, Array]], principal: Callable[[int], Sequence[Sequence[float]] | None]
+        self,
+        loaded: Model,
+        principal: Callable[[int], Sequence[Sequence[float]] | None],
+        statement_ids: Sequence[str],
     ) -> OwnStatesDocument:
         """Where the states came from, and the conditions on tokens at what enters each layer.
 
-        ``principal``: the rows that span the principal subspace of a layer, where they are known.
+        ``principal``: the rows that span the principal subspace of a layer, where they are known; ``statement_ids``: the
+        statements whose conditions on tokens are decided.
         """
         from eigentoken.theory.language.verdicts import array_digest
 
+        asked = conditions_on_tokens(statement_ids)
         return {
             "source": self.source,
-            "sha256": array_digest(self.array),
-            "shape": [int(each) for each in self.array.shape],
+            "sha256": array_digest(self.whole),
+            "shape": [int(each) for each in self.whole.shape],
             "dtype": str(self.array.dtype),
             "per_layer": self.per_layer,
-            "conditions": [self._conditions(index, x, principal(index)) for index, x in entering],
+            "prompts": None
+            if self.prompts is None
+            else {"read_by": self.prompts.read_by, "ids": [[int(each) for each in ids] for ids in self.prompts.ids]},
+            "conditions": [
+                self._conditions(prompt, index, x, principal(index), asked)
+                for prompt, index, x in states_entering(loaded, self)
+            ],
         }
 
-    def _conditions(self, index: int, x: Array, leader: Sequence[Sequence[float]] | None) -> StateConditions:
+    def _conditions(
+        self,
+        prompt: int,
+        index: int,
+        x: Array,
+        leader: Sequence[Sequence[float]] | None,
+        asked: Mapping[str, Condition],
+    ) -> StateConditions:
         from dataclasses import replace
 
         from numpy import asarray
 
-        from eigentoken.numerics.layers.token_conditions import conditions_at, share_on_one_side
+        from eigentoken.numerics.layers.token_conditions import conditions_at, share_on_one_side, verdict_at
         from eigentoken.theory.language.verdicts import array_digest
 
         found = conditions_at(x)
         verdict = found.hemisphere if x.size <= KEPT else replace(found.hemisphere, certificate=None)
         return {
+            "prompt": prompt,
             "layer": index,
             "tokens": len(x),
             "given": self.entering(index) is not None,
@@ -97,20 +132,40 @@ class OwnStates:
             "smallest_cosine": _ends(found.smallest_cosine),
             "largest_cosine": _ends(found.largest_cosine),
             "measured_on_one_side": share_on_one_side(x, asarray(leader[0])) if leader and len(leader) == 1 else None,
+            "asked": {text: verdict_at(condition, x, found).answer.text for text, condition in asked.items()},
         }
 
 
-def states_entering(loaded: Model, own: OwnStates) -> Iterator[tuple[int, Array]]:
-    """What enters each layer: the states given for it, or what the layers before make of them, while it is finite."""
+def conditions_on_tokens(statement_ids: Sequence[str]) -> dict[str, Condition]:
+    """The conditions on tokens alone of these statements, by their LaTeX."""
+    from eigentoken.numerics.layers.token_conditions import asks_of_tokens
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.statements.registry import statements
+
+    every = (condition for name in statement_ids for condition in statements().get(name).conditions)
+    return {LATEX(condition): condition for condition in every if asks_of_tokens(condition)}
+
+
+def states_entering(loaded: Model, own: OwnStates) -> Iterator[tuple[int, int, Array]]:
+    """Prompt, layer and what enters it: the states given for it, or what the layers before make of them, while it is finite."""
     from eigentoken.checking.observe import layers_run
 
     if own.per_layer:
-        yield from enumerate(own.array)
+        yield from ((0, index, x) for index, x in enumerate(own.array))
         return
-    yield 0, own.array
-    for layer, state in layers_run(loaded, 1, own.tokens, 0, own):
-        if layer.index + 1 < loaded.n_layers:
-            yield layer.index + 1, state.output[0]
+    for prompt, start in enumerate((own.array, *own.others)):
+        yield prompt, 0, start
+        for layer, state in layers_run(loaded, 1, len(start), 0, OwnStates(start, own.source)):
+            if layer.index + 1 < loaded.n_layers:
+                yield prompt, layer.index + 1, state.output[0]
+
+
+def states_of_prompts(prompts: Prompts, model: Model) -> OwnStates:
+    """The states before layer 0 of each prompt, by the model's own embedding."""
+    from eigentoken.models.forward import first_states
+
+    first, *others = (first_states(model, ids[None])[0] for ids in prompts.ids)
+    return OwnStates(first, prompts.source, prompts, tuple(others))
 
 
 def _ends(ends: tuple[float, float] | None) -> Any:
@@ -177,19 +232,43 @@ def says_of_states(report: Report) -> str:
 
 
 def rows_of_states(report: Report) -> list[tuple[str, ...]]:
-    """A row a layer; nothing where no states were given."""
+    """A row a layer, over all prompts; nothing where no states were given."""
     states = report.document["states"]
+    by_layer: dict[int, list[StateConditions]] = {}
+    for each in states["conditions"] if states else ():
+        by_layer.setdefault(each["layer"], []).append(each)
     return [
         (
-            str(each["layer"]),
-            "given" if each["given"] else "run",
-            each["hemisphere"]["verdict"],
-            _range(each["shortest"], each["longest"]),
-            _range(each["smallest_cosine"], each["largest_cosine"]),
-            "-" if each["measured_on_one_side"] is None else f"{each['measured_on_one_side']:.0%} of tokens",
+            str(layer),
+            "given" if of[0]["given"] else "run",
+            _words([each["hemisphere"]["verdict"] for each in of]),
+            _range(_least(of, "shortest"), _most(of, "longest")),
+            _range(_least(of, "smallest_cosine"), _most(of, "largest_cosine")),
+            _sides([each["measured_on_one_side"] for each in of]),
         )
-        for each in (states["conditions"] if states else ())
+        for layer, of in sorted(by_layer.items())
     ]
+
+
+def _words(words: Sequence[str]) -> str:
+    """``holds``, or ``holds in 3 of 4`` prompts."""
+    return words[0] if len(words) == 1 else f"holds in {words.count('holds')} of {len(words)}"
+
+
+def _sides(shares: Sequence[float | None]) -> str:
+    known = [each for each in shares if each is not None]
+    return f"{sum(known) / len(known):.0%} of tokens" if known else "-"
+
+
+def _least(of: Sequence[StateConditions], name: str) -> Any:
+    """The interval with the smallest low end over the prompts; ``None`` where one is not known."""
+    found: list[Any] = [each[name] for each in of]  # type: ignore[literal-required]
+    return None if None in found else min(found, key=lambda ends: float(ends[0]))
+
+
+def _most(of: Sequence[StateConditions], name: str) -> Any:
+    found: list[Any] = [each[name] for each in of]  # type: ignore[literal-required]
+    return None if None in found else max(found, key=lambda ends: float(ends[1]))
 
 
 def _range(low: Any, high: Any) -> str:

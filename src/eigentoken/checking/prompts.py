@@ -62,7 +62,10 @@ def read_prompts(prompts: object, model: Model) -> Prompts:
     texts = [each for each in given if isinstance(each, str)]
     if texts and len(texts) != len(given):
         raise PromptsError("prompts must be all texts or all lists of token ids, got both")
-    ids, read_by = _tokenized(texts, model) if texts else ([np.asarray(each) for each in given], "ids")
+    read_by: ReadBy = "ids"
+    ids = [np.asarray(each) for each in given] if not texts else []
+    if texts:
+        ids, read_by = _tokenized(texts, model)
     return Prompts(tuple(_fitting(number, each, model) for number, each in enumerate(ids)), source, read_by)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         AsIfCounts,
         AsOneHead,
         AsOneHeadReading,
+        AtTokens,
         CheckBody,
         LayerBounds,
         LayerRecord,
@@ -177,7 +178,7 @@ def assemble(
         "options": options,
         "warnings": warnings_of(model, layers, 0 if states else options["sequences"]),
         "conventions": CONVENTIONS,
-        "statements": [statement_over_layers(name, layers) for name in ids],
+        "statements": [statement_over_layers(name, layers, states) for name in ids],
         "idealisations": idealisations(layers, observed),
         "layers": entries,
         "observed": observed,
@@ -240,7 +241,28 @@ CONVENTIONS = (
 )
 
 
-def statement_over_layers(name: str, layers: Sequence[LayerDocument]) -> StatementOverLayers:
+def _at_tokens(about: Sequence[str], states: OwnStates | None, count: int) -> list[AtTokens]:
+    """Its conditions on tokens at the states that enter each layer, over all prompts."""
+    found: list[AtTokens] = []
+    for text in about:
+        words: list[list[str]] = [[] for _ in range(count)]
+        for each in states["conditions"] if states else ():
+            if text in each["asked"]:
+                words[each["layer"]].append(each["asked"][text])
+        if any(words):
+            found.append({"condition": text, "layers": [_of_all(each) for each in words]})
+    return found
+
+
+def _of_all(words: Sequence[str]) -> Literal["holds", "fails", "undecided"]:
+    if "fails" in words:
+        return "fails"
+    return "holds" if words and set(words) == {"holds"} else "undecided"
+
+
+def statement_over_layers(
+    name: str, layers: Sequence[LayerDocument], states: OwnStates | None = None
+) -> StatementOverLayers:
     """One statement over all layers: the answer, what differs, which conditions are in the way, what it leaves out."""
     from eigentoken.theory.statements.registry import statements
 
@@ -249,6 +271,7 @@ def statement_over_layers(name: str, layers: Sequence[LayerDocument]) -> Stateme
     words = [each["word"] for each in found]
     differs = Counter((each["part"], each["statement"], each["layer"]) for one in found for each in one["differs"])
     idealised = dict.fromkeys(left for each in found for left in each["idealisations"])
+    about = list(dict.fromkeys(text for each in found for text in each["about_tokens"]))
     return {
         "id": name,
         "title": told.title,
@@ -261,7 +284,8 @@ def statement_over_layers(name: str, layers: Sequence[LayerDocument]) -> Stateme
             for (part, own, theirs), count in differs.items()
         ],
         "obstacles": _obstacles(found),
-        "about_tokens": list(dict.fromkeys(text for each in found for text in each["about_tokens"])),
+        "about_tokens": about,
+        "at_tokens": _at_tokens(about, states, len(layers)),
         "idealisations": list(idealised),
         "as_one_head": _as_one_head(name, found, layers),
     }

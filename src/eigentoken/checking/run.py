@@ -67,6 +67,7 @@ def check(
     done: Callable[[], None] = lambda: None,
     watch: Callable[[str, LayerRecord | None], None] = lambda _what, _found: None,
     states: object = None,
+    prompts: object = None,
 ) -> Report:
     """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module.
 
@@ -77,12 +78,13 @@ def check(
     default); ``fresh`` starts over.  ``done`` is called after each layer, ``watch`` with what begins (and with what was found
     of the layer before it).  ``states``: tokens in place of the random ones,
     floats (n, d) that enter layer 0 and are run on, or (layers, n, d) that enter each layer, as an array or a ``.npy`` file.
+    ``prompts``: texts or token ids, a list or a file, whose states are run through the model from its own embedding.
     """
     asked = (statements,) if isinstance(statements, str) else tuple(statements)
     folder = None if work is None else Path(work)
     chosen = _Options(asked, jobs, sequences, tokens, seed, fold, arrays, folder, fresh)
     loaded = open_model(model)
-    own = _own(states, loaded, chosen)
+    own = _own(states, prompts, loaded, chosen)
     if own is not None:
         chosen = replace(chosen, sequences=1, tokens=own.tokens)
     ids = _statement_ids(chosen.statements)
@@ -111,10 +113,8 @@ def check(
     options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
     told = None
     if own is not None:
-        from eigentoken.checking.own_states import states_entering
-
         weights = loaded.architecture.weights_of
-        told = own.document(states_entering(loaded, own), lambda index: log.records[weights(index)]["principal"])
+        told = own.document(loaded, lambda index: log.records[weights(index)]["principal"], ids)
     return assemble(loaded, log.records, observed, bounds, ids, options, log.arrays, told)
 
 
@@ -124,14 +124,20 @@ def _now(waiting: Sequence[int], together: int) -> str:
     return f"layer{'s' if len(some) > 1 else ''} {', '.join(map(str, some))}" if some else "the whole"
 
 
-def _own(states: object, loaded: Model, options: _Options) -> OwnStates | None:
-    """The states that were given, if some were; they are one sequence, so that none is a contradiction."""
-    if states is None:
+def _own(states: object, prompts: object, loaded: Model, options: _Options) -> OwnStates | None:
+    """The states or prompts that were given, if some were; they are observed, so that no sequences are a contradiction."""
+    if states is None and prompts is None:
         return None
-    from eigentoken.checking.own_states import own_states
+    from eigentoken.checking.own_states import own_states, states_of_prompts
+    from eigentoken.checking.prompts import read_prompts
 
+    if states is not None and prompts is not None:
+        raise ValueError("states and prompts are both tokens to run: give one of them")
     if not options.sequences:
-        raise ValueError("states are a sequence that is observed: leave sequences=0 (--sequences 0) out beside states")
+        named = "states are" if prompts is None else "prompts are"
+        raise ValueError(f"{named} a sequence that is observed: leave sequences=0 (--sequences 0) out beside them")
+    if prompts is not None:
+        return states_of_prompts(read_prompts(prompts, loaded), loaded)
     return own_states(states, loaded)
 
 

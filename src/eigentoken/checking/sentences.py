@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eigentoken.checking.summary import Told
     from eigentoken.documents.verdict_object import Verdict
 
-__all__ = ["InTheWay", "called", "ends_of", "in_the_way", "layers_text", "requirement", "says", "sentence"]
+__all__ = ["InTheWay", "at_tokens", "called", "ends_of", "in_the_way", "layers_text", "requirement", "says", "sentence"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,28 @@ def _obstacle(each: InTheWay, count: int) -> str:
 
 
 def sentence(report: Report, told: Told) -> str:
-    """Where a statement that is about layers of this model applies, and what is in the way elsewhere."""
+    """Where a statement that is about layers of this model applies, what is in the way elsewhere, and what its tokens do."""
+    return "; ".join([_of_weights(report, told), *at_tokens(report, told)])
+
+
+def at_tokens(report: Report, told: Told) -> list[str]:
+    """What is certified of its conditions on tokens at the states that were given."""
+    from eigentoken.checking.own_states import tokens_are
+    from eigentoken.theory.printing.plain_text import plain_text
+
+    said = []
+    for each in told["at_tokens"]:
+        count = len(each["layers"])
+        parts = [
+            f"{word} in {layers_text(where, count)}"
+            for word in ("holds", "fails", "undecided")
+            if (where := [number for number, found in enumerate(each["layers"]) if found == word])
+        ]
+        said.append(f"of {tokens_are(report)}: {plain_text(each['condition'])} {', '.join(parts)} (certified)")
+    return said
+
+
+def _of_weights(report: Report, told: Told) -> str:
     count = len(told["layers"])
     held = [number for number, word in enumerate(told["layers"]) if word == "holds"]
     if len(held) == count:

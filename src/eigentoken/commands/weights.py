@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+EstimateFlag = Annotated[
+    bool, typer.Option("--estimate", help="Only say what it would cost (MODEL may be shape:LAYERSxD).")
+]
+PartOption = Annotated[
+    str | None, typer.Option(help="Stack of a model with several: encoder, decoder, text, vision (also MODEL#PART).")
+]
+RevisionsOption = Annotated[
+    str | None, typer.Option(help="Several, with commas between: compared over training, as `compare` does.")
+]
+PromptsOption = Annotated[
+    Path | None, typer.Option(help="Prompts in place of random tokens: .txt lines, .json or .npy of token ids.")
+]
 StatesOption = Annotated[
     Path | None, typer.Option(help="A .npy of token states, n x d or layers x n x d, instead of random tokens.")
 ]
@@ -80,18 +93,14 @@ def check(
     revision: Annotated[
         str | None, typer.Option(help="Branch, tag or commit of a hub id (also MODEL@REVISION).")
     ] = None,
-    revisions: Annotated[
-        str | None, typer.Option(help="Several, with commas between: compared over training, as `compare` does.")
-    ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option(help="Stack of a model with several: encoder, decoder, text, vision (also MODEL#PART)."),
-    ] = None,
+    revisions: RevisionsOption = None,
+    part: PartOption = None,
     jobs: Annotated[int, typer.Option(help="Parallel processes over layers.", min=1)] = 2,
     sequences: Annotated[int, typer.Option(help="Random sequences run through the layers; 0 for none.", min=0)] = 8,
     tokens: Annotated[int, typer.Option(help="Tokens in each sequence.", min=2)] = 32,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
     states: StatesOption = None,
+    prompts: PromptsOption = None,
     fold: Annotated[
         bool, typer.Option("--fold", help="Fold pre-norm gains into Q, K, V first (said in the report).")
     ] = False,
@@ -108,9 +117,7 @@ def check(
         Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Only say what it would cost (MODEL may be shape:LAYERSxD).")
-    ] = False,
+    estimate: EstimateFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """All statements against a checkpoint.
@@ -126,13 +133,19 @@ def check(
     from eigentoken.theory.statements.registry import statements
 
     if estimate:
-        _estimated(
-            named(model, revision, part), jobs, {"json": json, "revisions": revisions, "output": output, "html": html}
-        )
+        given = {"json": json, "revisions": revisions, "output": output, "html": html}
+        _estimated(named(model, revision, part), jobs, given)
         return
     if revisions is not None:
-        others = {"revision": revision, "require": require, "latex": latex, "sarif": sarif, "intoto": intoto}
-        _one_report_only({**others, "model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states})
+        others: dict[str, object] = {
+            "revision": revision,
+            "require": require,
+            "latex": latex,
+            "sarif": sarif,
+            "intoto": intoto,
+        }
+        others |= {"model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states, "prompts": prompts}
+        _one_report_only(others)
         each = [named(model, name.strip(), part) for name in revisions.split(",")]
         compare(each, statement, fold, jobs, work, html, output, json)
         return
@@ -142,17 +155,16 @@ def check(
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
-    if affordable_jobs(loaded.d, jobs) < jobs:
-        few = affordable_jobs(loaded.d, jobs)
+    if (few := affordable_jobs(loaded.d, jobs)) < jobs:
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     report = _checked(
         model, count, statements=chosen, sequences=sequences, tokens=tokens, seed=seed, fold=fold, jobs=jobs, arrays=arrays,
-        work=work, fresh=fresh, states=states,
+        work=work, fresh=fresh, states=states, prompts=prompts,
     )  # fmt: skip
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
-        show_json({"schema": "eigentoken/check/5", **report.as_dict()})
+        show_json({"schema": "eigentoken/check/6", **report.as_dict()})
     else:
         show(report)
         for path in written:
@@ -190,7 +202,7 @@ def _required(report: Report, wanted: list[str]) -> None:
         raise typer.Exit(1)
 
 
-def _estimated(model: str, jobs: int, given: dict[str, object]) -> None:
+def _estimated(model: str, jobs: int, given: Mapping[str, object]) -> None:
     from eigentoken.checking.estimate import estimate
 
     for name, value in given.items():
@@ -323,9 +335,7 @@ def steer(
         float | None,
         typer.Option(help="Choose the strength for this share of the tokens, e.g. 0.9.", show_default=False),
     ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Prompts in place of random tokens: .txt lines, .json or .npy of token ids.")
-    ] = None,
+    prompts: PromptsOption = None,
     figure: Annotated[Path | None, typer.Option(help="Draw damage by strength (.svg, .pdf, .png).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
     json: JsonFlag = False,

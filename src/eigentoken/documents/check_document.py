@@ -1,4 +1,4 @@
-"""``eigentoken/check/5``: check --json, check -o."""
+"""``eigentoken/check/6``: check --json, check -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -118,6 +118,13 @@ class AsOneHead(TypedDict):
 KINDS = ["lemma", "theorem", "proposition", "remark", "definition", "extension", "counterexample", "conjecture"]
 
 
+class AtTokens(TypedDict):
+    """A condition on tokens, certified of what enters each layer: ``holds`` for all prompts, ``fails`` for some, else open."""
+
+    condition: str
+    layers: list[Literal["holds", "fails", "undecided"]]
+
+
 class Statement(TypedDict):
     id: str
     title: str
@@ -128,6 +135,9 @@ class Statement(TypedDict):
     differs: list[DifferenceCount]
     obstacles: list[Obstacle]
     about_tokens: list[str]
+    at_tokens: Annotated[
+        list[AtTokens], Says("its conditions on tokens at the states that were given; empty where none were")
+    ]
     idealisations: list[IdealisationName]
     as_one_head: AsOneHead | None
 
@@ -369,6 +379,7 @@ class StateConditions(TypedDict):
     tokens on one side of the leading eigenvector of F, in floats; ``None`` where none leads alone.
     """
 
+    prompt: Annotated[Natural, Says("0 for states that were given as they are")]
     layer: Natural
     tokens: Natural
     given: bool
@@ -379,6 +390,17 @@ class StateConditions(TypedDict):
     smallest_cosine: Interval
     largest_cosine: Interval
     measured_on_one_side: NonNegative | None
+    asked: Annotated[
+        dict[str, Literal["holds", "fails", "undecided"]],
+        Says("each condition on tokens of the statements that were asked for"),
+    ]
+
+
+class GivenPrompts(TypedDict):
+    """Prompts as token ids, which the model's own embedding turned into the states before layer 0."""
+
+    read_by: Literal["tokenizer.json", "bytes", "ids"]
+    ids: list[list[Natural]]
 
 
 class OwnStates(TypedDict):
@@ -389,6 +411,7 @@ class OwnStates(TypedDict):
     shape: list[Natural]
     dtype: str
     per_layer: bool
+    prompts: Annotated[GivenPrompts | None, Says("the states are those of these prompts; null: given as they are")]
     conditions: list[StateConditions]
 
 
@@ -407,7 +430,7 @@ class Options(TypedDict):
 
 
 class CheckHead(TypedDict):
-    schema: Literal["eigentoken/check/5"]
+    schema: Literal["eigentoken/check/6"]
 
 
 class CheckBody(TypedDict):
@@ -426,6 +449,6 @@ class CheckBody(TypedDict):
     options: Options
 
 
-@document("eigentoken/check/5", "check --json, check -o")
+@document("eigentoken/check/6", "check --json, check -o")
 class CheckDocument(CheckHead, CheckBody):
     pass

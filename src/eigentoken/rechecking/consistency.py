@@ -55,11 +55,9 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
     bounds = bounds_again(document, model, ids, own)
     options, states = document["options"], document["states"]
     if own is not None:
-        from eigentoken.checking.own_states import states_entering
-
         principal = {index: record["principal"] for index, record in records.items()}
         weights = model.architecture.weights_of
-        states = own.document(states_entering(model, own), lambda index: principal[weights(index)])
+        states = own.document(model, lambda index: principal[weights(index)], ids)
     report = assemble(model, records, document["observed"], bounds, ids, options, states=states).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made

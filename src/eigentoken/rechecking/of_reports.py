@@ -114,7 +114,9 @@ def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Re
         why = "sha256 of the given states" if same else "the states are not those of the report"
         lines.append(Rechecked("states", "content hashes", "holds", "holds" if same else "fails", why, HASHES))
         return found if same else None
-    held = _held(told)
+    if told["prompts"] is not None:
+        return _of_prompts(told, model)
+    held = {layer: tokens for (_, layer), tokens in _held(told).items()}
     rows = [held.get(index) for index in range(model.n_layers)] if told["per_layer"] else [held.get(0)]
     known = [each for each in rows if each is not None]
     if len(known) < len(rows) or len({each.shape for each in known}) != 1:
@@ -123,8 +125,26 @@ def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Re
     return OwnStates(array, told["source"]) if array_digest(array) == told["sha256"] else None
 
 
-def _held(told: Mapping[str, Any]) -> dict[int, Array]:
-    """The tokens that the certificates hold, by layer, where they are those that the layer names by its digest."""
+def _of_prompts(told: Mapping[str, Any], model: Any) -> OwnStates | None:
+    """The states of the prompts whose ids the report holds, if they are, to the last bit, those that it is about."""
+    from dataclasses import replace
+
+    from eigentoken.checking.own_states import states_of_prompts
+    from eigentoken.checking.prompts import PromptsError, read_prompts
+    from eigentoken.theory.language.verdicts import array_digest
+
+    try:
+        read = replace(
+            read_prompts(told["prompts"]["ids"], model), source=told["source"], read_by=told["prompts"]["read_by"]
+        )
+    except PromptsError:
+        return None
+    found = states_of_prompts(read, model)
+    return found if array_digest(found.whole) == told["sha256"] else None
+
+
+def _held(told: Mapping[str, Any]) -> dict[tuple[int, int], Array]:
+    """The tokens that the certificates hold, by prompt and layer, where they are those that the layer names by its digest."""
     from eigentoken.checking.own_states import tokens_of_rows
     from eigentoken.theory.language.verdicts import array_digest
 
@@ -134,7 +154,7 @@ def _held(told: Mapping[str, Any]) -> dict[int, Array]:
         if certificate is not None:
             tokens = tokens_of_rows(certificate["data"]["tokens"], told["dtype"])
             if array_digest(tokens) == each["sha256"]:
-                found[each["layer"]] = tokens
+                found[each["prompt"], each["layer"]] = tokens
     return found
 
 
@@ -150,10 +170,11 @@ def _states(
     if told is None:
         return
     held = _held(told)
-    run = dict(states_entering(model, own)) if own is not None else {}
+    run = {} if own is None else {(prompt, layer): x for prompt, layer, x in states_entering(model, own)}
     for place, each in enumerate(told["conditions"]):
-        verdict, where = each["hemisphere"], f"states, layer {each['layer']}"
-        certificate, index = verdict["certificate"], each["layer"]
+        verdict, index = each["hemisphere"], (each["prompt"], each["layer"])
+        named = f"prompt {each['prompt']}, " if told["prompts"] is not None else ""
+        where, certificate = f"states, {named}layer {each['layer']}", verdict["certificate"]
         if certificate is not None:
             answer = recheck(verdict, None, time_limit=seconds)
             found, why = str(answer.answer), answer.reason
