@@ -68,6 +68,6 @@ def test_the_kernel_belongs_to_what_it_proves(monkeypatch: pytest.MonkeyPatch, t
     assert proved.proof is not None and stepwise.proof is None
     before = statements().digest(proved), statements().digest(stepwise)
     (tmp_path / "logic.py").write_text("# another kernel\n")
-    monkeypatch.setattr(room, "KERNEL", tmp_path)
+    monkeypatch.setattr(room, "TRUSTED", (tmp_path,))
     assert statements().digest(proved) != before[0]
     assert statements().digest(stepwise) == before[1]

@@ -60,7 +60,8 @@ __all__ = [
 
 ENTRY_POINT_GROUP = "eigentoken.statements"
 OWN = "eigentoken"
-KERNEL = Path(__file__).resolve().parents[1] / "kernel"
+#: What a proof of the kernel rests on: its rules, and the solvers that they ask.
+TRUSTED = tuple(Path(__file__).resolve().parents[1] / room for room in ("kernel", "proving"))
 
 
 class UnknownStatement(ValueError):
@@ -142,7 +143,7 @@ class Registry:
         return statement
 
     def digest(self, statement: Statement) -> str:
-        """sha256 of the id, of the file that states it, of what that imports of its room, and of the kernel where it proves it.
+        """sha256 of the id, of the file that states it, of what that imports of its room, and of kernel and solvers where they prove it.
 
         Recorded evidence belongs to exactly this text.
         """
@@ -150,7 +151,9 @@ class Registry:
         if not origin or not Path(origin).is_file():
             text = statement.text_of_fields().encode()
         else:
-            kernel = sorted(KERNEL.glob("*.py")) if statement.proof is not None else []
+            kernel = (
+                [file for room in TRUSTED for file in sorted(room.glob("*.py"))] if statement.proof is not None else []
+            )
             text = b"\n".join(each.read_bytes() for each in (*_imported(Path(origin).resolve()), *kernel))
         return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
