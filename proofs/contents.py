@@ -2,7 +2,7 @@
 
 Importing 103 statement files with sympy takes over a second, and a list needs none of what they carry.  So ``verify
 --record`` leaves the rows in ``contents.json``, tied to the sha256 of every file that they are read from: the statement
-files and what they import, the ledger, the kernel, the solvers, and the definition of a status.  Where one byte of those differs, or another
+files and what they import, the ledger, kernel and solvers, and the definition of a status.  Where one byte of those differs, or another
 package registers statements too, the rows are computed from the registry; a stored row is never shown for another text.
 """
 

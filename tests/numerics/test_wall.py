@@ -47,6 +47,7 @@ LANGUAGE = {
     "eigentoken.theory.language.readings": "words as LaTeX, and the class of a table; the re-check's tables are its own",
     "eigentoken.theory.systems.system": "what a system is: space, time, the names of its parameters",
     "eigentoken.theory.language.terms": "words",
+    "eigentoken.theory.language.trial_sentences": "how a change of a conjecture that fell or survived is told, from its numbers",
 }
 
 

@@ -143,7 +143,7 @@ class Registry:
         return statement
 
     def digest(self, statement: Statement) -> str:
-        """sha256 of the id, of the file that states it, of what that imports of its room, and of kernel and solvers where they prove it.
+        """sha256 of the id, of the file that states it, of what that imports of its room, and of what proves it: kernel, solvers.
 
         Recorded evidence belongs to exactly this text.
         """
@@ -151,9 +151,8 @@ class Registry:
         if not origin or not Path(origin).is_file():
             text = statement.text_of_fields().encode()
         else:
-            kernel = (
-                [file for room in TRUSTED for file in sorted(room.glob("*.py"))] if statement.proof is not None else []
-            )
+            rooms = TRUSTED if statement.proof is not None else ()
+            kernel = [file for room in rooms for file in sorted(room.glob("*.py"))]
             text = b"\n".join(each.read_bytes() for each in (*_imported(Path(origin).resolve()), *kernel))
         return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
 
