@@ -2,8 +2,9 @@
 
 Importing 103 statement files with sympy takes over a second, and a list needs none of what they carry.  So ``verify
 --record`` leaves the rows in ``contents.json``, tied to the sha256 of every file that they are read from: the statement
-files and what they import, the ledger, kernel and solvers, and the definition of a status.  Where one byte of those differs, or another
-package registers statements too, the rows are computed from the registry; a stored row is never shown for another text.
+files and what they import, the ledger, kernel and solvers, and the definition of a status.  Where one byte of those differs,
+or another package registers statements too, the rows are computed from the registry; a stored row is never shown for another
+text.
 """
 
 from __future__ import annotations
