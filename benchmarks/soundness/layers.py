@@ -34,10 +34,11 @@ from .judging import Case, Domain
 
 @cache
 def _asked() -> tuple[Any, ...]:
-    """The statements that list conditions."""
+    """The statements that list conditions and are about their systems: one with a subject of its own is not judged by these."""
     import eigentoken.numerics.readings  # noqa: F401 - the readings of conditions
+    from eigentoken.theory.statements.subjects import subject_of
 
-    return tuple(each for each in statements() if each.conditions)
+    return tuple(each for each in statements() if each.conditions and subject_of(each.id) is None)
 
 
 def _acting(heads: list[tuple[Rows, Rows]]) -> list[tuple[Rows, Rows]]:

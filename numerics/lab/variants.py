@@ -30,22 +30,23 @@ Path = tuple[str | int, ...]
 _ORDERED = (sp.StrictLessThan, sp.LessThan, sp.StrictGreaterThan, sp.GreaterThan)
 _LOOSE = {sp.StrictLessThan: sp.LessThan, sp.StrictGreaterThan: sp.GreaterThan}
 #: Words that say less, by the word that says more.
-_WEAKER: dict[type, Callable[[Any], Condition]] = {
-    conditions.PositiveDefinite: lambda word: conditions.PositiveSemidefinite(word.term),
-    conditions.NonPrincipalModulusBelow: lambda word: conditions.SimpleTop(word.term),
-    conditions.IsIdentity: lambda word: conditions.AllOf(
-        (conditions.Symmetric(word.term), conditions.PositiveDefinite(word.term))
+_WEAKER: tuple[tuple[type, Callable[[Any], Condition]], ...] = (
+    (conditions.PositiveDefinite, lambda word: conditions.PositiveSemidefinite(word.term)),
+    (conditions.NonPrincipalModulusBelow, lambda word: conditions.SimpleTop(word.term)),
+    (
+        conditions.IsIdentity,
+        lambda word: conditions.AllOf((conditions.Symmetric(word.term), conditions.PositiveDefinite(word.term))),
     ),
-}
+)
 #: Claims that say more, by the claim that says less.
-_SHARPER: dict[type, Callable[[Any], Claim]] = {
-    claims.AlmostEveryConverges: lambda word: claims.Converges(word.place),
-    claims.LyapunovStable: lambda word: claims.Stable(word.place),
-    claims.Nonnegative: lambda word: replace(word, strict=True),
-    claims.Decreases: lambda word: replace(word, strict=True),
-    claims.Increases: lambda word: replace(word, strict=True),
-    claims.Diverges: lambda word: replace(word, every=True),
-}
+_SHARPER: tuple[tuple[type, Callable[[Any], Claim]], ...] = (
+    (claims.AlmostEveryConverges, lambda word: claims.Converges(word.place)),
+    (claims.LyapunovStable, lambda word: claims.Stable(word.place)),
+    (claims.Nonnegative, lambda word: replace(word, strict=True)),
+    (claims.Decreases, lambda word: replace(word, strict=True)),
+    (claims.Increases, lambda word: replace(word, strict=True)),
+    (claims.Diverges, lambda word: replace(word, every=True)),
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _leaves(term: Any) -> Iterator[Any]:
 
 
 def _weaker(condition: Condition) -> Iterator[Condition]:
-    made = _WEAKER.get(type(condition))
+    made = next((make for kind, make in _WEAKER if type(condition) is kind), None)
     if made is not None:
         yield made(condition)
     if isinstance(condition, conditions.InHemisphere) and condition.normal is not None:
@@ -127,7 +128,7 @@ def _sharper(claim: Claim) -> Iterator[Claim]:
     if isinstance(claim, When):
         yield claim.claim
         yield Iff(claim.claim, claim.condition)
-    made = _SHARPER.get(type(claim))
+    made = next((make for kind, make in _SHARPER if type(claim) is kind), None)
     if made is not None and made(claim) != claim:
         yield made(claim)
 

@@ -157,6 +157,9 @@ def test_every_system_of_the_book_is_matched_with_every_layer() -> None:
             for name in statement.systems
             for layer in layers
         )
+        if statement.systems == ("peri-norm-flow",):  # no layer with a norm on both sides is read
+            assert not about
+            continue
         assert about == (not statement.covers.replaced and not statement.covers.example), statement.id
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.steer_document import Verdict as VerdictOfAnEdit
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.dynamics.charts import Chart
     from eigentoken.numerics.dynamics.drawing import Drawing
     from eigentoken.numerics.layers.certified_attention import Balls
     from eigentoken.numerics.layers.steering import Edit
@@ -89,12 +90,17 @@ class SteerReport:
 
     def plot(self) -> Drawing:
         """Damage by strength (a figure; ``.savefig(path)``)."""
-        from eigentoken.checking.steer_effects import curve_chart
         from eigentoken.numerics.dynamics.drawing import draw
+
+        return draw(self.chart())
+
+    def chart(self) -> Chart:
+        """What :meth:`plot` draws."""
+        from eigentoken.checking.steer_effects import curve_chart
 
         if not self.document["output"]["curve"]:
             raise ValueError(f"there is no curve to draw: {self.document['output']['why_not']}")
-        return draw(curve_chart(self.document["output"], self.document["model"]))
+        return curve_chart(self.document["output"], self.document["model"])
 
     def __repr__(self) -> str:
         head = (

@@ -356,7 +356,9 @@ def steer(
     except DirectionError as problem:
         raise ValueError(f"--{problem}") from None
     if figure is not None:
-        found.plot().savefig(figure)
+        from eigentoken.numerics.dynamics.drawing import save
+
+        save(found.chart(), figure)
     if json:
         show_json({"schema": "eigentoken/steer/2", **found.as_dict()})
         return
