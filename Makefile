@@ -19,7 +19,7 @@ export HYPOTHESIS_PROFILE ?= ci
 # The workers meet the same expressions for minutes: sympy keeps more than its thousand.
 export SYMPY_CACHE_SIZE ?= 20000
 
-.PHONY: demo test test-all test-lowest lint typecheck format bench soundness book docs site install install-test clean
+.PHONY: demo test test-tools test-all test-lowest lint typecheck format bench soundness book docs site install install-test clean
 
 install: $(STAMP)
 install-test: $(TEST_STAMP)
@@ -47,7 +47,7 @@ demo: $(STAMP)
 	@echo "  eigentoken simulate attention-flow --animate out/tokens.html                 tokens that move to consensus"
 
 # A fresh machine has no Coq, LaTeX or Chromium: the suite runs with these hidden, so that a test which needs one and does not
-# say so by its marker fails everywhere.  The marked tests are given whatever of the tools this machine has.
+# say so by its marker fails everywhere.  The marked tests are a run of their own, which has whatever of the tools is here.
 # Each worker has a half of the files, in order, and takes over from the other at the end: what a file prepares is prepared once.
 # The plugins are named: where pytest looks for them itself, it rewrites the asserts of every package that brings one, and ours
 # does (each worker of a fresh clone compiled all its modules again).
@@ -55,8 +55,13 @@ export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 SHARED := -p xdist.plugin -p pytest_cov.plugin -p _hypothesis_pytestplugin -n $(JOBS) --dist worksteal
 PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest $(SHARED)
 
+NEEDS := needs_browser or needs_coq or needs_latex
+
 test: $(TEST_STAMP) lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not (slow or $(NEEDS))"
+
+test-tools: $(TEST_STAMP)
+	$(PYTEST) -m "not slow and ($(NEEDS))"
 
 # The slow tests too, with the lines that the tests of this process reach: a table a room, and a floor that the total must reach.
 test-all: $(TEST_STAMP) lint
@@ -72,7 +77,7 @@ $(LOWEST_STAMP): pyproject.toml tools/lowest.txt
 
 test-lowest: $(LOWEST_STAMP)
 	$(LOWEST)/bin/python tools/lowest.py --installed
-	$(LOWEST)/bin/python tools/hide_tools.py $(LOWEST)/bin/python -m pytest $(SHARED) -m "not slow"
+	$(LOWEST)/bin/python tools/hide_tools.py $(LOWEST)/bin/python -m pytest $(SHARED) -m "not (slow or $(NEEDS))"
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff format --check .

@@ -9,12 +9,14 @@ from __future__ import annotations
 import copy
 import math
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 __all__ = ["page"]
 
 
+@cache
 def _tiny_report() -> dict[str, Any]:
     import torch
     import transformers
@@ -26,7 +28,7 @@ def _tiny_report() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         transformers.GPT2LMHeadModel(config).save_pretrained(folder)
         report = check(folder, work=Path(folder) / "work", sequences=1, tokens=4)
-    return copy.deepcopy(report.document)
+    return report.document
 
 
 def page(layers: int, heads: int, eigenvalues: int = 1600) -> str:
@@ -34,7 +36,7 @@ def page(layers: int, heads: int, eigenvalues: int = 1600) -> str:
     from eigentoken.checking.html import report_html
     from eigentoken.checking.report import Report
 
-    document = _tiny_report()
+    document = copy.deepcopy(_tiny_report())
     layer, seen = document["layers"][0], document["observed"][0]
     spiral = [1 - k / (eigenvalues + 100) for k in range(eigenvalues)]
     layer["discs"] = [[math.cos(k) * radius, math.sin(k) * radius, 1e-8] for k, radius in enumerate(spiral)]

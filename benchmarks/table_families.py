@@ -87,6 +87,8 @@ def found() -> dict[str, list[tuple[float, bool, str]]]:
 
 #: Types that no tiny model of their own stands for: what they are compared with instead.
 OTHERWISE = {
+    "hooked-transformer": "HookedTransformer of TransformerLens 3.9, eleven configurations by hand; its formulas in "
+    "tests/models/test_wrapped_models.py",
     "torch-encoder": "torch.nn.TransformerEncoder in memory, layer output to 1e-5 (tests/models/test_families.py)",
     "clip": "its towers, clip_text_model and clip_vision_model, and both in one file (tests/models/test_parts.py)",
     "siglip": "its towers, siglip_text_model and siglip_vision_model",

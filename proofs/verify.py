@@ -22,6 +22,7 @@ from eigentoken.documents.verify_document import LineAnswer
 from eigentoken.documents.verify_document import Statement as VerifiedDocument
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
+from eigentoken.proofs.lanes import in_lanes, lanes_of
 from eigentoken.theory.kernel.arithmetic import second_opinion
 from eigentoken.theory.kernel.proved import SolverQuestion
 from eigentoken.theory.language.claims import InFull
@@ -51,8 +52,6 @@ ROOM = Path(__file__).resolve().parent
 LEDGER = Path(__file__).with_name("ledger.json")
 OTHER_LEDGER = "eigentoken-ledger.json"
 PROPERTY_INSTANCES = 200
-#: So many rows of proofs for each process.
-ROWS = 6
 CHECKED = ("identity", "inequality", "reduction", "computation", "recalled")
 ARGUED: Final = "argued"
 PROVED: Final = "proved"
@@ -353,45 +352,22 @@ def _together(proof: Verified, properties: Verified) -> Verified:
 def _in_parallel(
     chosen: Sequence[str], instances: int, second: bool, seed: int, jobs: int, printed: bool
 ) -> Iterator[tuple[str, bool, Verified]]:
-    """The proofs of each paper, in a row; then the random instances of each statement, one by one, while the last proofs run.
+    """The proofs that recall each other by one process, in order; the random instances by whoever has done its proofs."""
 
-    A proof recalls others, most of its own paper, and a process proves what it recalls: in a row, each is proved once.
-    """
-    from joblib import Parallel, delayed
-
-    def asked(names: Sequence[str]) -> int:
-        known = (evidence_of(statements().get(name)) for name in names)
-        return sum(1 + each.second if each else 1 for each in known)
+    def asked(name: str) -> int:
+        known = evidence_of(statements().get(name))
+        return 1 + known.second if known else 1
 
     different = list(dict.fromkeys(chosen))
-    rows = sorted(_rows(different, jobs), key=asked, reverse=True)
-    alone = sorted(([name] for name in different), key=asked, reverse=True)
-    work = [
-        delayed(_parts)(names, proof, instances, second, seed, printed)
-        for proof, some in ((True, rows), (False, alone))
-        for names in some
-    ]
-    for found in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work):
-        yield from found
+    lanes = lanes_of(different, {name: statements().get(name).depends for name in different}, asked, jobs)
+    proofs = [[(name, True) for name in lane] for lane in lanes]
+    shared = [(name, False) for name in sorted(different, key=asked, reverse=True)]
+    return in_lanes(proofs, shared, partial(_part, instances=instances, second=second, seed=seed, printed=printed))
 
 
-def _rows(names: Sequence[str], jobs: int) -> list[list[str]]:
-    """The statements of each paper, in rows short enough that the last one keeps no process waiting."""
-    papers: dict[str, list[str]] = {}
-    for name in names:
-        papers.setdefault(statements().get(name).source.paper, []).append(name)
-    most = max(1, -(-len(names) // (ROWS * jobs)))
-    return [found[start : start + most] for found in papers.values() for start in range(0, len(found), most)]
-
-
-def _parts(
-    names: Sequence[str], proof: bool, instances: int, second: bool, seed: int, printed: bool
-) -> list[tuple[str, bool, Verified]]:
-    return [_part(name, proof, instances, second, seed, printed) for name in names]
-
-
-def _part(name: str, proof: bool, instances: int, second: bool, seed: int, printed: bool) -> tuple[str, bool, Verified]:
-    """One half of :func:`verify`."""
+def _part(task: tuple[str, bool], instances: int, second: bool, seed: int, printed: bool) -> tuple[str, bool, Verified]:
+    """One half of :func:`verify`: of a statement the proof, or the random instances."""
+    name, proof = task
     statement = statements().get(name)
     digest = statements().digest(statement)
     if proof:

@@ -30,6 +30,8 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(console|python)([^\n]*)\n(.*?)^```$", re.M | re.S)
 OWN_PROCESS = "<!-- in a process of its own -->"
+#: What the commands of a page keep between runs, a folder for each place they run in.
+CACHES = tempfile.TemporaryDirectory()
 MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
 
 
@@ -57,6 +59,7 @@ def _printed_alone(command: str) -> str:
 
 def _printed(command: str, folder: Path) -> str:
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+    environment["EIGENTOKEN_CACHE"] = str(Path(CACHES.name) / folder.name)  # what this machine keeps is not on the page
     environment["PATH"] = os.pathsep.join([_programs(), str(Path(sys.executable).parent), environment["PATH"]])
     ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     printed = ran.stdout + ran.stderr
@@ -209,6 +212,7 @@ def systems_table() -> Iterator[str]:
 
 def words_table() -> Iterator[str]:
     """The words of the language: of every module of ``theory`` that adds some, and of no other author."""
+    from eigentoken.theory.language.claims import Claim
     from eigentoken.theory.language.readings import WORDS
 
     for path in sorted((ROOT / "theory").rglob("*.py")):
@@ -220,7 +224,7 @@ def words_table() -> Iterator[str]:
     for name, word in sorted(WORDS.items()):
         if not word.__module__.startswith("eigentoken.theory."):
             continue
-        kind = "claim" if word.__module__.endswith("claims") else "condition"
+        kind = "claim" if issubclass(word, Claim) else "condition"
         yield f"| `{name}` | {kind} | {(word.__doc__ or '').strip().splitlines()[0].replace('|', chr(92) + '|')} |"
 
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/gallery.md: ``python tools/screenshots.py`` makes what they show with the commands, and photographs it.
+"""The pictures of docs/gallery.md and README.md: ``python tools/screenshots.py`` makes what they show, and photographs it.
 
 Needs Chromium and ``pip install 'eigentoken[browser]'``; the derivation also LaTeX and pdftoppm.  Each picture is scaled to
 :data:`WIDTH` and given a palette, to stay below :data:`LARGEST` bytes.  ``python tools/screenshots.py NAME...`` makes some.
@@ -35,6 +35,7 @@ class Shot:
     opens: str
     script: str = ""
     height: int = 900
+    colours: str = "light"
 
 
 SHOTS = (
@@ -92,12 +93,34 @@ SHOTS = (
         "pm-l4.pdf",
     ),
     Shot(
+        "papers",
+        "A page of the papers' figures, run again, in the dark: what agrees, what differs, and why.",
+        "eigentoken reproduce li-altafini-13b --quick -o figures",
+        "figures/index.html",
+        colours="dark",
+    ),
+    Shot(
         "figure",
         "A figure of a paper, run again: fractions of trials with their intervals.",
         "eigentoken reproduce li-altafini-13b --quick -o figures",
         "figures/li-altafini-13b.png",
     ),
 )
+
+
+#: The picture of README.md, in docs/images.
+FRONT = Shot(
+    "front",
+    "A report of eigentoken check: which theorems apply to a causal language model, and how far the others are",
+    "eigentoken check sample:microformer --html front.html",
+    "front.html",
+    height=1120,
+)
+
+
+def place_of(shot: Shot) -> tuple[Path, int]:
+    """Where a picture is kept, and how wide it is."""
+    return (FOLDER.parent / "report.png", 1280) if shot is FRONT else (FOLDER / f"{shot.name}.png", WIDTH)
 
 
 def small(picture: bytes, width: int = WIDTH) -> bytes:
@@ -133,7 +156,9 @@ def taken(shot: Shot, folder: Path, browser: object) -> bytes:
         ]
         subprocess.run(command, check=True)
         return path.with_suffix(".png").read_bytes()
-    page = browser.new_page(viewport={"width": 1400, "height": shot.height})  # type: ignore[attr-defined]
+    page = browser.new_page(  # type: ignore[attr-defined]
+        viewport={"width": 1280 if shot is FRONT else 1400, "height": shot.height}, color_scheme=shot.colours
+    )
     page.goto(path.as_uri())
     page.wait_for_timeout(1500)
     if shot.script:
@@ -147,7 +172,7 @@ def taken(shot: Shot, folder: Path, browser: object) -> bytes:
 def main(wanted: list[str]) -> int:
     from playwright.sync_api import sync_playwright
 
-    chosen = [each for each in SHOTS if not wanted or each.name in wanted]
+    chosen = [each for each in (FRONT, *SHOTS) if not wanted or each.name in wanted]
     FOLDER.mkdir(parents=True, exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
@@ -161,9 +186,10 @@ def main(wanted: list[str]) -> int:
                 print(f"{command}: {ran.stderr.strip()[-300:]}", file=sys.stderr)
                 return 1
         for each in chosen:
-            picture = small(taken(each, folder, browser))
-            (FOLDER / f"{each.name}.png").write_bytes(picture)
-            print(f"{each.name}.png: {len(picture)} bytes" + ("" if len(picture) <= LARGEST else ", too large"))
+            path, width = place_of(each)
+            picture = small(taken(each, folder, browser), width)
+            path.write_bytes(picture)
+            print(f"{path.name}: {len(picture)} bytes" + ("" if len(picture) <= LARGEST else ", too large"))
         browser.close()
     return 0
 

@@ -80,6 +80,22 @@ def _up(name: str) -> str:
     return "../" * (len(Path(name).parts) - 1)
 
 
+def statements_for_the_search() -> str:
+    """Every statement under a heading of its own, so that the search of the site finds it by title, condition and claim."""
+    from html import escape
+
+    from eigentoken.atlas.build import text_for_search
+    from eigentoken.atlas.graph import page_name
+    from eigentoken.theory.statements.registry import statements
+
+    parts = []
+    for each in statements():
+        text = escape(text_for_search(each), quote=False).replace("_", r"\_").replace("*", r"\*").replace("|", r"\|")
+        link = f'<a href="atlas/{page_name(each.id)}">{each.id}</a>'
+        parts.append(f"\n## {each.title}\n\n{link}, {each.source}. {text}\n")
+    return "".join(parts)
+
+
 def stage(folder: Path = STAGE) -> Path:
     """Write all pages into ``folder``; returns the configuration to build them with."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -91,7 +107,7 @@ def stage(folder: Path = STAGE) -> Path:
         target = folder / "pages" / ("index.md" if name == "README.md" else name)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(staged_text(path.read_text(encoding="utf-8"), name, pages), encoding="utf-8")
-    (folder / "pages" / "atlas.md").write_text(ATLAS, encoding="utf-8")
+    (folder / "pages" / "atlas.md").write_text(ATLAS + statements_for_the_search(), encoding="utf-8")
     shutil.copytree(docs / "images", folder / "pages" / "images")
     configuration = (docs / "site" / "mkdocs.yml").read_text(encoding="utf-8").replace("SOURCE", str(ROOT / "src"))
     made = folder / "mkdocs.yml"

@@ -1,4 +1,7 @@
-"""Models in memory: a ``transformers`` model (its state dict and configuration) or a ``torch.nn.Module``."""
+"""Models in memory: a ``transformers`` model (its state dict and configuration), a ``torch.nn.Module``, or a wrapped one.
+
+TransformerLens (:mod:`eigentoken.models.formats.hooked`) and nnsight are told by what they have; neither is imported.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import TensorInfo, TensorStore
+from eigentoken.models.formats.hooked import HookedStore, configuration_of, is_bridge, is_hooked, unwrapped_names
 from eigentoken.models.formats.torch_pickle import numpy_copy
 
 if TYPE_CHECKING:
@@ -33,26 +37,36 @@ class MemoryStore(TensorStore):
         return numpy_copy(self.tensors[name], f"{self.where}: the tensor {name}")
 
 
-def open_module(module: object) -> tuple[MemoryStore, dict[str, Json]]:
+def open_module(module: object) -> tuple[TensorStore, dict[str, Json]]:
     """The tensors and the configuration of a module; plain torch encoders describe themselves."""
     import torch
 
     where = f"{type(module).__module__.split('.')[0]}.{type(module).__name__} in memory"
-    inner = getattr(module, "_model", None)
-    if not isinstance(module, torch.nn.Module) and isinstance(inner, torch.nn.Module):
-        module = inner  # nnsight keeps the model that it wraps there
+    if is_bridge(module):
+        original: Any = module.original_model  # type: ignore[attr-defined]
+        return MemoryStore(unwrapped_names(original.state_dict()), where), _configuration(original, where)
+    for name in ("_module", "_model"):  # nnsight keeps the model that it wraps there
+        inner = getattr(module, name, None)
+        if not isinstance(module, torch.nn.Module) and isinstance(inner, torch.nn.Module):
+            module = inner
     if not isinstance(module, torch.nn.Module):
         raise ModelError(
             f"source must be a path, sample:NAME, a Hugging Face id, a transformers model or a torch.nn.Module, "
             f"got {type(module).__name__}"
         )
-    store = MemoryStore(module.state_dict(), where)
+    if is_hooked(module):
+        described = configuration_of(module.cfg, where)
+        return HookedStore(module.state_dict(), described, where), described
+    return MemoryStore(module.state_dict(), where), _configuration(module, where)
+
+
+def _configuration(module: torch.nn.Module, where: str) -> dict[str, Any]:
     config: Any = getattr(module, "config", None)
     if callable(getattr(config, "to_dict", None)):
         config = config.to_dict()
     if isinstance(config, Mapping):
-        return store, dict(config)
-    return store, _torch_encoder(module, where)
+        return dict(config)
+    return _torch_encoder(module, where)
 
 
 def _torch_encoder(module: torch.nn.Module, where: str) -> dict[str, Any]:

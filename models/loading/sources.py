@@ -20,6 +20,7 @@ from eigentoken.models.families.recognition import (
     unindexed,
     unmerged,
 )
+from eigentoken.models.formats.hooked import is_bridge, runs_its_own_weights
 from eigentoken.models.formats.safetensors_file import SafetensorsStore
 from eigentoken.models.formats.sharded import ShardedStore, member
 from eigentoken.models.formats.torch_pickle import TorchPickleStore
@@ -42,7 +43,7 @@ def load(
     """The model that ``source`` names; layers are read later, one at a time.
 
     ``source``: the path of a folder or file; ``sample:NAME``; a Hugging Face id (``org/name``, needs the extra
-    ``hub``); a ``transformers`` model; a ``torch.nn.Module``; a wrapper with one inside (nnsight).  ``config``
+    ``hub``); a ``transformers`` model; a ``torch.nn.Module``; a model of TransformerLens or nnsight.  ``config``
     replaces the configuration found beside the weights.  ``revision`` of a hub id: a branch, tag or commit, also written
     ``org/name@revision``.  ``part``: the stack of a model that has several (``encoder``, ``decoder``; ``text``, ``vision``),
     also written ``MODEL#decoder``.  Raises ModelError, one line, for whatever cannot be used.
@@ -75,7 +76,23 @@ def load(
 
     store, found = open_module(source)
     chosen = dict(config) if config is not None else found
-    return build_model(store.where, chosen | ({"eigentoken_part": part} if part else {}), store, store.where)
+    made = build_model(store.where, chosen | ({"eigentoken_part": part} if part else {}), store, store.where)
+    if is_bridge(source):
+        _refuse_other_weights(made, source)
+    return made
+
+
+def _refuse_other_weights(model: Model, bridge: object) -> None:
+    """Refuse a bridge that runs other weights than those of the model that it wraps, in the first or the last layer."""
+    from numpy import concatenate
+
+    for layer in (model.layer(0), model.layer(-1)):
+        queries = concatenate([head.Q for head in layer.heads])
+        if not runs_its_own_weights(bridge, queries, layer.output_matrix(), layer.index):
+            raise ModelError(
+                f"{model.source}: it runs other weights than the model that it wraps (compatibility mode folds and centres "
+                "them): load it before enable_compatibility_mode(), or give the transformers model"
+            )
 
 
 def named(source: str, revision: str | None = None, part: str | None = None) -> str:

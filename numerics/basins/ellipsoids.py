@@ -1,7 +1,7 @@
 """An ellipsoid around any stable equilibrium of any system, by the contraction principle.
 
 ``|x - c|_P <= eps`` on which the Jacobian has ``|J|_P <= q < 1`` (map) or the logarithmic norm at most ``-c`` (flow), and which
-is mapped into itself (:func:`~eigentoken.numerics.readings.attracting_regions.is_contraction`): it holds exactly one
+is mapped into itself (:func:`~eigentoken.numerics.readings.contraction_regions.is_contraction`): it holds exactly one
 equilibrium, and the distance to it in the norm of P shrinks at that rate (Banach).
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from eigentoken.numerics.basins.decimals import text
 from eigentoken.numerics.basins.regions import BasinRegion, Floats, RegionRate
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.readings.attracting_regions import SHARE, Region, contraction_region, is_contraction
+from eigentoken.numerics.readings.contraction_regions import SHARE, Region, contraction_region, is_contraction
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["ellipsoid_region"]

@@ -12,7 +12,9 @@ from fractions import Fraction
 
 from eigentoken.display import Listed
 from eigentoken.documents.certificate import LeadBy
+from eigentoken.numerics.certified.arithmetic import current, using
 from eigentoken.numerics.certified.condition_names import CONDITIONS
+from eigentoken.numerics.certified.devices import arithmetic_of
 from eigentoken.numerics.certified.dominance import ORDERS
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.exact_matrices import Deadline
@@ -80,6 +82,7 @@ def certify(
     within: object = None,
     by: LeadBy = "real-part",
     time_limit: float = 10.0,
+    device: str | None = None,
 ) -> Verdict:
     """Decide one condition for every matrix within ``radius`` of the one given.
 
@@ -87,7 +90,8 @@ def certify(
     :class:`~eigentoken.numerics.certified.enclosures.Enclosure`, or the name of a file (``.npy``, ``.json``,
     ``.safetensors::tensor``).  ``alpha``: the step of ``dominant-step``.
     ``expected``: the rank, or the inertia as three counts.  ``bound``, ``within``: see :func:`conditions`.
-    ``time_limit``: seconds for the exact rung.
+    ``time_limit``: seconds for the exact rung.  ``device``: where large products are formed (``cpu``, ``cuda``, ``mps``,
+    ``auto``; default: the arithmetic in force), after a probe; the bounds are the same everywhere.
 
     >>> certify("positive-definite", [["2", "1"], ["1", "1/2"]]).answer.value  # exactly singular
     'fails'
@@ -112,7 +116,8 @@ def certify(
         _option("within", within),
         by,
     )
-    return _DECIDERS[condition](question)
+    with using(current() if device is None else arithmetic_of(device)):
+        return _DECIDERS[condition](question)
 
 
 #: The conditions that an option belongs to.

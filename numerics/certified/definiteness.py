@@ -7,6 +7,8 @@ symmetric matrix within rho of S in the spectral norm.
   on ``S' = S - c I`` (diagonal rounded down), then ``R R^T = S' + D`` with ``||D||_2 <= g/(1-g) tr(S') + tiny``,
   ``g = gamma_{n+3}`` (n+3: a blocked solve may multiply by stored reciprocals), so ``lambda_min(S) >= c - ||D||_2``.
   OpenBLAS reports success on NaN and Inf, so the diagonal of the factor is looked at too.
+* The same on a device (:func:`_factor_there`), where nobody knows how the factor is made: for **any** R,
+  ``lambda_min(S') >= -||S' - R R^T||_2``, and the residual is bounded by one product.
 * :func:`rayleigh_above`: for one vector x, ``lambda_min <= x^T S x / x^T x`` with
   ``|fl(x^T S x) - x^T S x| <= gamma_{2n+2} |x|^T |S| |x|``.
 * :func:`eigenvalue_intervals`: with ``S X = X W + R`` and ``delta = ||X^T X - I||_2 < 1`` the polar factor Q of X is
@@ -27,6 +29,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from eigentoken.numerics.certified.arithmetic import current, factors_there, multiply, residual_above
 from eigentoken.numerics.certified.error_free_products import sliced_product
 from eigentoken.numerics.certified.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
 
@@ -63,12 +66,17 @@ def cholesky_factor(
     g = gamma(n + 3)
     backward = up(g / (1.0 - g) * float(inflate(float(diagonal.sum()), n)) + n * (6 * n + 3 * most + 3) * TINY, 8)
     wanted = backward if extra is None else extra
+    there = factors_there(n)
+    if there:
+        backward = up(2 * backward)  # the residual of a factor, and the rounding of the product that shows it
     shift = up(backward + rho + wanted)
     if not shift < least:
         return None
     work = np.empty(matrix.shape) if room is None else room
     np.copyto(work, matrix)  # C order; its transpose is the same matrix in Fortran order
     work.flat[:: n + 1] = np.nextafter(diagonal - shift, -np.inf)
+    if there:
+        return _factor_there(work, backward, wanted)
     factor, info = dpotrf(work.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         return None
@@ -76,6 +84,14 @@ def cholesky_factor(
     if not (float(pivots.min()) > 0.0 and math.isfinite(float(pivots.sum()))):
         return None
     return down(wanted), factor
+
+
+def _factor_there(shifted: Array, backward: float, wanted: float) -> tuple[float, Array] | None:
+    """The bound from a factor that a device guessed: ``wanted``, where ``||S' - R R^T||`` is at most ``backward``."""
+    factor = current().factor(shifted)
+    if factor is None or not np.isfinite(factor).all():
+        return None
+    return (down(wanted), factor) if residual_above(shifted, np.tril(factor)) <= backward else None
 
 
 def smallest_estimate(matrix: Array, factor: Array, steps: int = 4) -> float:
@@ -141,15 +157,15 @@ def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array
         return None
     if not (np.isfinite(w).all() and np.isfinite(x).all()):
         return None
-    residual = matrix @ x
+    residual = multiply(matrix, x)
     residual -= x * w
     norm_s, norm_x = frobenius_above(matrix), frobenius_above(x)
     norm_w = float(np.abs(w).max())
-    rounding = up(gamma(n + 2) * norm_x * (norm_s + norm_w) + n * n * (n + 2) * TINY, 8)
+    rounding = up(gamma(n + 2) * norm_x * (norm_s + norm_w) + 2 * n * n * (n + 2) * TINY, 8)
     first = up(frobenius_above(residual) + rounding)
-    gram = x.T @ x
+    gram = multiply(x.T, x)
     gram.flat[:: n + 1] -= 1.0
-    delta = up(frobenius_above(gram) + up(gamma(n + 1) * (norm_x * norm_x + n) + n**3 * TINY, 8))
+    delta = up(frobenius_above(gram) + up(gamma(n + 1) * (norm_x * norm_x + n) + 2 * n**3 * TINY, 8))
     if not delta < 0.5:
         return None
     error = up(first + delta * (norm_s + norm_w) + rho, 8)
@@ -197,13 +213,13 @@ def refined_congruence(matrix: Array, rho: float, transform: Array, count: int =
     try:
         first = sliced_product(transform, matrix, count)
         second = sliced_product(first.high, np.ascontiguousarray(transform.T), count)
-        third = first.low @ transform.T
+        third = multiply(first.low, transform.T)
     except ValueError:
         return None
     n = matrix.shape[0]
     size = np.abs(transform)
-    low_error = gamma(n + 2) * (np.abs(first.low) @ size.T)
-    error = inflate(second.error + first.error @ size.T + low_error, n + 8)
+    low_error = gamma(n + 2) * multiply(np.abs(first.low), size.T)
+    error = inflate(second.error + multiply(first.error, size.T) + low_error, n + 8)
     exact_sum = third + second.low
     value = second.high + exact_sum
     error = error + inflate(np.abs(exact_sum) + np.abs(value), 4) * 2.0**-52 + n * n * TINY

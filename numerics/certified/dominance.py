@@ -41,11 +41,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigentoken.documents.certificate import LeadBy, LeaderKind
+from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.definiteness import cholesky_bound
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.exact_spectra import Leader, leading_eigenvalue
-from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.rounding import (
     UNIT,
     Array,
@@ -104,7 +104,7 @@ def discs_of(enclosure: Enclosure, *, sliced: bool = False) -> Discs | None:
 
 @lru_cache(maxsize=2)
 def _discs(enclosure: Enclosure, sliced: bool) -> Discs | None:
-    if not (probe_numpy().passed and math.isfinite(enclosure.radius)):
+    if not (trusted() and math.isfinite(enclosure.radius)):
         return None
     return eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=enclosure.center_is_symmetric, sliced=sliced)
 
@@ -341,7 +341,7 @@ def _build(
     weights = 1.0 / (beta - centers.real) if found.by == "real-part" else 1.0 / (1.0 - (np.abs(centers) / beta) ** 2)
     if not np.isfinite(weights).all() or int((weights < 0).sum()) != 1:
         return None
-    p = inverse.T @ (weights[:, None] * inverse)
+    p = multiply(inverse.T, weights[:, None] * inverse)
     p = p + p.T
     size = float(np.abs(p).max())
     if not (0 < size < math.inf):
@@ -364,12 +364,12 @@ def _supported(
     n, p = a.shape[0], stored.matrix
     norm_p, norm_a = frobenius_above(p), frobenius_above(a)
     if by == "real-part":
-        product = p @ a
+        product = multiply(p, a)
         q = (2 * beta) * p - (product + product.T)
         error = up(4 * (n + 4) * UNIT * norm_p * (norm_a + abs(beta)), 8)
         rate = up(2 * spectral_norm_above(p))
     else:
-        q = (beta * beta) * p - a.T @ (p @ a)
+        q = (beta * beta) * p - multiply(a.T, multiply(p, a))
         error = up(4 * gamma(n + 4) * norm_p * (norm_a * norm_a + beta * beta), 8)
         rate = up(4 * spectral_norm_above(p) * up(spectral_norm_above(a)))
     q = 0.5 * (q + q.T)

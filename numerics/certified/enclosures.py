@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
+from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
-from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.rounding import (
     TINY,
     UNIT,
@@ -270,12 +270,12 @@ def _product_of_two(a: Enclosure, b: Enclosure) -> Enclosure:
     if a.shape[1] != b.shape[0]:
         raise MatrixError(f"the factors have shapes {a.shape} and {b.shape}: the inner sizes must agree")
     k = a.shape[1]
-    raw = a.center @ b.center
+    raw = multiply(a.center, b.center)
     norm_a, norm_b = frobenius_above(a.center), frobenius_above(b.center)
     rounding = 0.0
     if not _product_is_exact(a.center, b.center):
         # a backend that failed its probe says nothing about the product: only the exact factors do
-        rounding = up(gamma(k) * norm_a * norm_b + k * raw.size * TINY, 8) if probe_numpy().passed else math.inf
+        rounding = up(gamma(k) * norm_a * norm_b + 2 * k * raw.size * TINY, 8) if trusted() else math.inf
     radius = slack = 0.0
     if a.radius or b.radius:
         two_a, two_b = spectral_norm_above(a.center), spectral_norm_above(b.center)

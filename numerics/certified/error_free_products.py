@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.rounding import TINY, Array, inflate
 
 __all__ = ["SlicedProduct", "sliced_product", "two_sum"]
@@ -77,7 +78,7 @@ def sliced_product(a: Array, b: Array, count: int = 3) -> SlicedProduct:
     additions = 0
     for level in range(count - 1, -1, -1):  # smallest pieces first
         for s in range(level + 1):
-            high, error = two_sum(high, left[s] @ right[level - s])
+            high, error = two_sum(high, multiply(left[s], right[level - s]))
             low = low + error
             grown += np.abs(low)
             additions += 1

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from eigentoken.numerics.certified.arithmetic import trusted
 from eigentoken.numerics.certified.definiteness import (
     cholesky_bound,
     cholesky_factor,
@@ -28,13 +29,13 @@ from eigentoken.numerics.certified.definiteness import (
     smallest_estimate,
 )
 from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.exact_kernels import nullity
 from eigentoken.numerics.certified.exact_matrices import (
     Deadline,
     DeadlinePassed,
     ExactMatrix,
     sign_counts_of_polynomial,
 )
-from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.rounding import Array
 
 __all__ = ["Signs", "exact_signs", "float_below", "signs_of"]
@@ -195,7 +196,7 @@ def _climb(enclosure: Enclosure, goal: Goal, deadline: Deadline, *, refine: bool
     n = enclosure.shape[0]
     known = Signs(n)
     cheap = n <= 40 and enclosure.has_exact
-    if probe_numpy().passed and math.isfinite(enclosure.radius):
+    if trusted() and math.isfinite(enclosure.radius):
         known = _float_rungs(enclosure, goal, known, refine=refine, quick=cheap)
         if goal(known):
             return known
@@ -203,10 +204,37 @@ def _climb(enclosure: Enclosure, goal: Goal, deadline: Deadline, *, refine: bool
         known = replace(known, tried=("no float rung: the backend did not pass its probe, or the radius is infinite",))
     if not enclosure.has_exact or enclosure.exact is None:
         return known
+    if not cheap and enclosure.slack == 0:
+        zero = nullity(enclosure.exact.symmetric_part())
+        known = known.joined(Signs(n, zero=zero, rung="exact kernel")) if zero else known
+        known = replace(known, tried=(*known.tried, "exact kernel"))
+        if zero and not goal(known) and trusted():
+            known = _beside_the_kernel(enclosure, known, zero)
+        if goal(known):
+            return known
     try:
         return known.joined(exact_signs(enclosure.exact, enclosure.slack_above, enclosure.exponent, deadline))
     except DeadlinePassed as late:
         return replace(known, tried=(*known.tried, str(late)))
+
+
+def _beside_the_kernel(enclosure: Enclosure, known: Signs, zero: int) -> Signs:
+    """Signs of ``T S T^T`` for the eigenvectors T of all but the ``zero`` smallest moduli, in sliced products.
+
+    Each positive eigenvalue of the compression is one of S, and each negative one (Cauchy, Sylvester).
+    """
+    matrix, rho = enclosure.symmetric_part
+    try:
+        w, x = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        return known
+    order = np.argsort(np.abs(w))[zero:]
+    refined = refined_congruence(matrix, rho, np.ascontiguousarray((x[:, order] / np.sqrt(np.abs(w[order]))).T))
+    again = None if refined is None else eigenvalue_intervals(*refined)
+    if again is None:
+        return known
+    positive, negative = int((again[0] > again[1]).sum()), int((again[0] < -again[1]).sum())
+    return known.joined(Signs(known.size, positive, negative, rung="exact kernel", tried=("sliced compression",)))
 
 
 def _float_rungs(enclosure: Enclosure, goal: Goal, known: Signs, *, refine: bool, quick: bool) -> Signs:

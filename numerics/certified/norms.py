@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import flint
 import numpy as np
 import scipy.linalg
 
-from eigentoken.numerics.certified.definiteness import cholesky_bound
+from eigentoken.numerics.certified.arithmetic import multiply, trusted
+from eigentoken.numerics.certified.definiteness import cholesky_bound, rayleigh_above, smallest_direction
 from eigentoken.numerics.certified.enclosures import Enclosure, product
+from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
+from eigentoken.numerics.certified.exact_kernels import PRIME, nullity
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
-from eigentoken.numerics.certified.probe import probe_numpy
 from eigentoken.numerics.certified.rounding import (
     TINY,
     UNIT,
@@ -45,6 +48,7 @@ __all__ = [
     "norm_interval",
     "plain_distance_to_identity",
     "rank_of",
+    "sharply_exceeds",
 ]
 
 #: Up to this order the guess for the top vector comes from squarings of the Gram matrix.
@@ -59,9 +63,7 @@ def float_norm(matrix: Array) -> tuple[float, float]:
         largest = float(np.abs(matrix).max(initial=0.0))
         if largest == 0.0:
             return 0.0, 0.0
-        if (
-            not probe_numpy().passed
-        ):  # without a product that may be trusted: max |m_ij| <= ||M||_2 <= sqrt(m n) max |m_ij|
+        if not trusted():  # without a product that may be trusted: max |m_ij| <= ||M||_2 <= sqrt(m n) max |m_ij|
             return largest, up(largest * math.sqrt(matrix.size))
         shift = math.frexp(largest)[1]
         scaled = np.ldexp(matrix, -shift)  # entries that become subnormal lose at most TINY each
@@ -80,7 +82,7 @@ def _top_vector(matrix: Array) -> Array:
     """A vector that M stretches much (a guess, nothing is claimed): a power of ``M^T M`` on the columns' lengths."""
     x = np.linalg.norm(matrix, axis=0) + 1e-3 * np.abs(matrix).max()
     if matrix.shape[1] <= SQUARED:  # six squarings cost less than forty small products one by one
-        power = matrix.T @ matrix
+        power = multiply(matrix.T, matrix)
         for _ in range(6):
             power = power / max(float(np.abs(power).max()), 1e-300)
             power = power @ power
@@ -98,7 +100,7 @@ def _top_eigenvector(matrix: Array) -> Array:
     """The same guess from the last eigenvector of ``M^T M``."""
     n = matrix.shape[1]
     try:
-        _, vectors = scipy.linalg.eigh(matrix.T @ matrix, subset_by_index=[n - 1, n - 1], check_finite=False)
+        _, vectors = scipy.linalg.eigh(multiply(matrix.T, matrix), subset_by_index=[n - 1, n - 1], check_finite=False)
     except (np.linalg.LinAlgError, ValueError):
         return np.ones(n)
     return np.ascontiguousarray(vectors[:, 0]) if vectors.shape[1] else np.ones(n)  # LAPACK may give none
@@ -120,10 +122,10 @@ def _stretch_below(matrix: Array, x: Array) -> float:
 def _sharper(matrix: Array, low: float, crude: float) -> float:
     """Try ``t^2 I - M^T M > 0`` for t just above the lower bound."""
     n = matrix.shape[1]
-    gram = matrix.T @ matrix
+    gram = multiply(matrix.T, matrix)
     gram = 0.5 * (gram + gram.T)
     size = frobenius_above(matrix)
-    radius = up((gamma(matrix.shape[0] + 2)) * size * size + matrix.size * TINY, 8)
+    radius = up((gamma(matrix.shape[0] + 2)) * size * size + 2 * matrix.size * max(matrix.shape) * TINY, 8)
     for excess in (1e-12, 1e-9, 1e-6, 1e-3, 1e-2, 0.1):
         t = low * (1 + excess) + 1e-300
         if t >= crude:
@@ -134,6 +136,33 @@ def _sharper(matrix: Array, low: float, crude: float) -> float:
         if cholesky_bound(gap, widened) is not None:
             return up(t)
     return crude
+
+
+def sharply_exceeds(enclosure: Enclosure, bound: Fraction) -> bool | None:
+    """Is ``||M||_2 > bound``, from ``bound^2 I - M^T M`` to about twice the digits (sliced products)?  None where it is not seen.
+
+    For M whose norm is within rounding of the bound, as of a matrix that is orthogonal but for its last digits.
+    """
+    n = enclosure.shape[1]
+    if enclosure.radius or bound <= 0 or not trusted():
+        return None
+    square = (bound * Fraction(2) ** -enclosure.exponent) ** 2
+    if not 2.0**-100 < square < 2.0**100:
+        return None
+    high = float(square)
+    low = float(square - Fraction(high))
+    with np.errstate(all="ignore"):
+        gram = sliced_product(np.ascontiguousarray(enclosure.center.T), enclosure.center, 4)
+        gap = -(gram.high + gram.low)
+        top, rest = two_sum(np.full(n, high), -gram.high.diagonal())
+        gap.flat[:: n + 1] = top + ((rest + low) - gram.low.diagonal())
+        gap = 0.5 * (gap + gap.T)
+        slips = np.abs(gap).max() + np.abs(gram.low).max() + np.abs(rest).max() + abs(low)
+        error = frobenius_above(gram.error) + up(8 * UNIT * n * float(slips) + 2.0**-104 * high * n + n * n * TINY, 8)
+        if cholesky_bound(gap, error) is not None:
+            return False
+        direction = smallest_direction(gap)
+        return True if direction is not None and rayleigh_above(gap, error, direction) < 0 else None
 
 
 def norm_interval(enclosure: Enclosure) -> tuple[float, float]:
@@ -177,9 +206,6 @@ def plain_distance_to_identity(enclosure: Enclosure) -> tuple[float, float]:
     return scale_down(max(0.0, down(low - slop)), exponent), scale_up(up(high + slop), exponent)
 
 
-PRIME = (1 << 61) - 1
-
-
 @dataclass(frozen=True)
 class RankBounds:
     """``low <= rank M <= high`` for every M of the enclosure; ``margin`` keeps the lower bound (scaled units)."""
@@ -206,10 +232,10 @@ def inverse_margin(matrix: Array, rho: float) -> float | None:
             return None
         if not np.isfinite(inverse).all() or float(np.abs(inverse).max()) > 2.0**300:
             return None
-        defect = inverse @ matrix
+        defect = multiply(inverse, matrix)
         defect.flat[:: n + 1] -= 1.0
         size = frobenius_above(inverse)
-        g = up(frobenius_above(defect) + gamma(n + 1) * up(size * frobenius_above(matrix) + n) + n**3 * TINY, 8)
+        g = up(frobenius_above(defect) + gamma(n + 1) * up(size * frobenius_above(matrix) + n) + 2 * n**3 * TINY, 8)
         if not g < 1.0:
             return None
         norm = min(size, float_norm(inverse)[1])
@@ -222,7 +248,7 @@ def rank_of(enclosure: Enclosure, deadline: Deadline, *, wanted: int | None = No
     rows, columns = enclosure.shape
     full = min(rows, columns)
     known = RankBounds(0, full)
-    floats = probe_numpy().passed and math.isfinite(enclosure.radius)
+    floats = trusted() and math.isfinite(enclosure.radius)
     if floats and enclosure.is_square:
         margin = inverse_margin(enclosure.center, enclosure.radius)
         known = RankBounds(known.low, full, 0.0, "", ("approximate inverse",))
@@ -245,6 +271,10 @@ def rank_of(enclosure: Enclosure, deadline: Deadline, *, wanted: int | None = No
     known = RankBounds(low, full, 0.0, "rank modulo a prime", (*known.tried, "rank modulo a prime"))
     if low == full or (wanted is not None and low > wanted):
         return known
+    none = nullity(enclosure.exact)
+    known = RankBounds(low, full, 0.0, known.rung, (*known.tried, "exact kernel"))
+    if none is not None:
+        return RankBounds(columns - none, columns - none, 0.0, "exact kernel", known.tried)
     try:
         exact = enclosure.exact.rank(deadline)
     except DeadlinePassed as late:

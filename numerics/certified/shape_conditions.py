@@ -22,6 +22,7 @@ from eigentoken.numerics.certified.norms import (
     norm_interval,
     plain_distance_to_identity,
     rank_of,
+    sharply_exceeds,
 )
 from eigentoken.numerics.certified.questions import SHARE, Question, answer, give_up, reported_margin, threshold
 from eigentoken.numerics.certified.rounding import scale_down, scale_up
@@ -210,11 +211,12 @@ def decide_norm_bound(question: Question) -> Verdict:
 def _exact_norm_bound(question: Question, bound: Fraction, details: VerdictDetails) -> Verdict:
     """``bound^2 I - M^T M`` has a negative eigenvalue or not, exactly."""
     enclosure = question.enclosure
-    tried = ("a norm interval that contains the bound",)
+    tried = ("a norm interval that contains the bound", "the Gram matrix in sliced products")
     if enclosure.slack > 0 or enclosure.exact is None:
-        return give_up(question, tried, details)
+        return give_up(question, tried[:1], details)
     try:
-        beyond = _exceeds(enclosure.exact, bound, question)
+        sharp = sharply_exceeds(enclosure, bound)
+        beyond = _exceeds(enclosure.exact, bound, question) if sharp is None else sharp
     except DeadlinePassed as late:
         return give_up(question, (*tried, str(late)), details)
     if beyond:

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
 
+from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.error_free_products import sliced_product
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate, spectral_norm_above, up
@@ -147,11 +148,11 @@ def _general(matrix: Array, rho: float, *, sliced: bool) -> Discs | None:
     rounding = inflate(absolute @ inflate(residual_error + gamma(n + 1) * residual_sums, 4), n + 2)
     f = inflate(absolute @ residual_sums, n + 1)  # |Y R| <= |Y| |R|
     if sliced or not bool((f <= _SMALL_SHARE * rounding).all()):  # only there a product would sharpen the radii
-        product = y @ residual
+        product = multiply(y, residual)
         f = inflate(np.abs(product, out=product).sum(axis=1), n)
         del product
     del residual
-    f = inflate(f + rounding + n * n * TINY, 2)
+    f = inflate(f + rounding + 2 * n * n * TINY, 2)
     row_norms = inflate(np.sqrt(inflate(np.square(absolute, out=absolute).sum(axis=1), n + 1)), 2)
     del absolute
     spread = inflate(row_norms * spectral_norm_above(x) * math.sqrt(n), 6)
@@ -184,12 +185,12 @@ def _rows_of_defect(x: Array, y: Array, x_sums: Array, *, sliced: bool) -> Array
         high.flat[:: n + 1] -= 1.0
         total = np.abs(high) + np.abs(exact.low) + exact.error + 2.0**-52 * np.abs(high)
         return np.asarray(inflate(total.sum(axis=1), n + 4))
-    defect = y @ x
+    defect = multiply(y, x)
     defect.T.flat[:: n + 1] -= 1.0
     sums = inflate(np.abs(defect, out=defect).sum(axis=1), n)
     del defect
     rounding = inflate(np.abs(y) @ x_sums, n + 1) + 1.0
-    return np.asarray(inflate(sums + gamma(n + 2) * rounding + n * n * TINY, 4))
+    return np.asarray(inflate(sums + gamma(n + 2) * rounding + 2 * n * n * TINY, 4))
 
 
 def _residual(
@@ -213,10 +214,10 @@ def _residual(
         exact = sliced_product(left, right, 3)
         error = np.abs(exact.low) + exact.error
         return exact.high, np.asarray(inflate(error.sum(axis=1), n + 4))
-    residual = matrix @ x
+    residual = multiply(matrix, x)
     residual -= x * wr
     if first.size:
         residual[:, first] += x[:, first + 1] * wi[first]
         residual[:, first + 1] -= x[:, first] * wi[first]
     error = inflate(np.abs(matrix) @ x_sums, n + 1) + x_weighted
-    return residual, np.asarray(inflate(gamma(n + 4) * error + n * (n + 4) * TINY, 4))
+    return residual, np.asarray(inflate(gamma(n + 4) * error + 2 * n * (n + 4) * TINY, 4))

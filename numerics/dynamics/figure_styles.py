@@ -20,6 +20,8 @@ COMMON: dict[str, object] = {
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
+    "figure.constrained_layout.w_pad": 0.07,  # inches: no label of an axis touches its neighbour
+    "figure.constrained_layout.h_pad": 0.06,
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "svg.hashsalt": "eigentoken",
@@ -27,7 +29,9 @@ COMMON: dict[str, object] = {
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
 }
-SANS: dict[str, object] = {"font.family": "DejaVu Sans", "mathtext.fontset": "cm"}
+#: The letters of formulas have the code points of Unicode in both: those of Computer Modern (``cm``) have not, and an SVG, whose
+#: text the reader's own fonts draw, would show ``j`` for a bar and a cent sign for Delta.
+SANS: dict[str, object] = {"font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans"}
 #: The family is shipped with matplotlib, so that a figure is the same on every machine.
 SERIF: dict[str, object] = {"font.family": "STIXGeneral", "mathtext.fontset": "stix"}
 

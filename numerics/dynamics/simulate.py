@@ -76,6 +76,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("step", None, "fixed step of the integrator"),
     Option("rtol", 1e-8, "relative tolerance of the adaptive methods"),
     Option("samples", 200, "how many times are kept"),
+    Option("device", None, "cpu, cuda, mps or auto, for what is not a tensor already (float32 on mps)"),
     Option("certify", False, "certify the equilibrium near the first limit, and its stability"),
 )
 
@@ -96,6 +97,7 @@ class SimulationOptions(TypedDict, total=False):
     rtol: float | None
     samples: int | None
     certify: bool | None
+    device: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,9 +215,22 @@ class Simulation:
             ]
             if not few:
                 lines.append(Curve(self.times, values.mean(1), "mean", "strong"))
-            panels.append(Curves(lines, word, name, log_y=log))
+            panels.append(Curves(lines, word, _typeset(name), log_y=log))
         limit = ", ".join(f"{name} {f.count}/{f.total}" for name, f in self.fractions.items())
         return Chart(f"{self.system.title}: {limit}", panels, columns=2)
+
+
+def _typeset(name: str) -> str:
+    """The name of an observable as the label of an axis.
+
+    >>> _typeset("W = -1/2 xbar V xbar"), _typeset("effective rank")
+    ('$W = -\\\\frac{1}{2}\\\\,\\\\bar{x}^T V \\\\bar{x}$', 'effective rank')
+    """
+    if name.startswith("E = 1 - mean"):
+        return r"$E = 1 - \mathrm{mean}_i \cos(x_1, x_i)$"
+    if name.startswith("W = -1/2 xbar"):
+        return rf"$W = -\frac{{1}}{{2}}\,\bar{{x}}^T {name.split()[-2]} \bar{{x}}$"
+    return name.replace("V_P", "$V_P$")
 
 
 def simulate(
@@ -235,6 +250,7 @@ def simulate(
     rtol: float | None = None,
     samples: int | None = None,
     certify: bool | None = None,
+    device: str | None = None,
     **parameters: Matrix,
 ) -> Simulation:
     """Follow a system (by name) from random starts or from ``tokens``, or an instance (also a mapping or a JSON file).
@@ -253,7 +269,7 @@ def simulate(
     options = {
         "n": n, "d": d, "heads": heads if own_heads is None else len(own_heads), "alpha": alpha, "instances": instances,
         "end": end, "seed": seed, "mask": mask, "method": method, "step": step, "samples": samples, "certify": certify,
-        "rtol": rtol,
+        "rtol": rtol, "device": device,
     }  # fmt: skip
     chosen: dict[str, Any] = {option.name: option.default for option in OPTIONS}
     chosen |= {name: value for name, value in options.items() if value is not None}
@@ -272,6 +288,8 @@ def simulate(
         raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {last}")
     with torch_threads(start.numel() < 100_000):
         times, states = _run(task, start, last, chosen)
+    if chosen["device"] is None:
+        del chosen["device"]
     settings = {**chosen, "end": last, "n": start.shape[-2], "d": start.shape[-1], "instances": start.shape[0]}
     return _simulation(task, {**settings, "mask": _mask_used(task, chosen["mask"])}, times, states, used)
 

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from eigentoken.files.documents import parse_json, read_json
 from eigentoken.files.given_arrays import dense_array
+from eigentoken.numerics.certified.devices import arithmetic_of
 from eigentoken.numerics.dynamics.basins import random_tokens
 from eigentoken.numerics.dynamics.problem import Problem, arithmetic, problem
 from eigentoken.theory.exactness.numbers import NumberError, exact_number
@@ -63,6 +64,9 @@ def read_start(
         parameters = _from_document(listed, document)
     d = _dimension(listed, parameters, tokens, int(chosen["d"]))
     dtype, device = (tokens.dtype, tokens.device) if tokens is not None else arithmetic(parameters, *PLAIN)
+    if (asked := chosen.get("device")) is not None:
+        device = torch.device(arithmetic_of(str(asked)).name)
+        dtype = torch.float32 if device.type == "mps" else dtype
     if tokens is None:
         kind = "normal" if listed.space is Space.EUCLIDEAN else "sphere"
         seed = int(chosen["seed"]) + 1

@@ -7,7 +7,7 @@ Uniform weights never become an n x n array: the full average is a mean, the cau
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,27 @@ from torch import Tensor
 from eigentoken.numerics.dynamics.matrices import act, pair_scores
 from eigentoken.theory.systems.algebra import MaskValue, Number, ParameterValue, State, checked_function
 
-__all__ = ["TorchAlgebra", "UniformWeights", "mask_tensor"]
+__all__ = ["TorchAlgebra", "UniformWeights", "derivative_along", "mask_tensor"]
+
+
+def derivative_along(function: Callable[[Tensor], Tensor], x: Tensor, along: Tensor) -> Tensor:
+    """``D function(x) [along]``: what the transposed derivative does to weights is linear in them, and is differentiated by them.
+
+    Twice backwards, because forwards torch takes each product with a constant apart in Python.
+
+    >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    >>> derivative_along(lambda each: (each**3).sum(), x, torch.tensor([1.0, 0.0], dtype=torch.float64))
+    tensor(3., dtype=torch.float64)
+    """
+    start = x.detach().requires_grad_(True)
+    with torch.enable_grad():
+        value = function(start)
+        if not value.requires_grad:  # it does not depend on x
+            return torch.zeros_like(value)
+        weights = torch.zeros_like(value, requires_grad=True)
+        (pulled,) = torch.autograd.grad(value, start, weights, create_graph=True)
+        (pushed,) = torch.autograd.grad(pulled, weights, along)
+    return pushed
 
 
 @dataclass(frozen=True)

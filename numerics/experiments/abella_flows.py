@@ -20,6 +20,9 @@ from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
 from eigentoken.theory.systems.catalogue import ABELLA
 
+#: How the spheres differ from the paper's, whose text says: white circles, gray ends, blue paths.
+DRAWN = "the paper's paths are all blue with gray ends, here each token has its colour and the far side is faded"
+
 
 def _matrix(rows: Any) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
@@ -76,7 +79,7 @@ def figure_1(context: Context) -> RecipeResult:
         ],
         {"V_P start": potential[0], "V_P end": potential[-1], "diameter end": gap},
         Chart("Abella et al., figure 1", panels),
-        "the start is a random one of ours; the matrix is as printed",
+        f"the start is a random one of ours, the matrix is as printed; {DRAWN}",
     )
 
 
@@ -144,7 +147,8 @@ def figure_3(context: Context) -> RecipeResult:
         ],
         {"(13) start": deficit[0], "(13) end": deficit[-1], "diameter end": gap},
         Chart("Abella et al., figure 3", panels),
-        "(13) does not tend to 0: its limit is 1 - v^T y* at the consensus point y* (AB-T4.1, point 2)",
+        "the start is a random one of ours; (13) does not tend to 0: its limit is 1 - v^T y* at the consensus point y* (AB-T4.1, "
+        f"point 2); {DRAWN}",
     )
 
 
@@ -192,7 +196,7 @@ def figure_4(context: Context) -> RecipeResult:
             "largest rise of V_2": float(np.diff(distance[:, 1]).max()),
         },
         Chart("Abella et al., figure 4", panels),
-        "the start is a random one of ours"
+        f"the start is a random one of ours; {DRAWN}"
         + ("" if float(np.diff(distance[:, 1]).max()) > 1e-9 else "; in this run V_2 decreases as well"),
     )
 
@@ -221,6 +225,7 @@ def figure_5(context: Context) -> RecipeResult:
     lines = [Curve(times, gaps[:, k], "" if k else "each start", "faint") for k in range(starts)]
     lines.append(Curve(times, gaps.mean(1), "mean", "strong"))
     log = [Curve(times, np.maximum(gaps[:, k], 1e-16), "" if k else "each start", "faint") for k in range(starts)]
+    log.append(Curve(times, np.maximum(gaps.mean(1), 1e-16), "mean", "strong"))
     panels = (
         Curves(lines, "t", "$E$", f"{starts} trajectories, {n} tokens, d = {d}"),
         Curves(log, "t", "$E$", "the same, logarithmic", log_y=True),
@@ -243,7 +248,8 @@ def figure_5(context: Context) -> RecipeResult:
         Chart("Abella et al., figure 5", panels),
         "E is the signed form; with the bars that the paper prints, E also vanishes at antipodal states (AB-E25). "
         + ("Scaled down from 50 tokens, d = 500, 100 starts. " if context.scale == "quick" else "")
-        + "Frequencies and phases are drawn for each head and coordinate.",
+        + "Frequencies and phases are drawn for each head and coordinate, which the paper's text leaves open; the logarithmic "
+        "panel is ours",
     )
 
 

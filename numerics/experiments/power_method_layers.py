@@ -22,11 +22,16 @@ from eigentoken.numerics.experiments.alignment import (
     normal_tokens,
 )
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, stands_in, whose
-from eigentoken.numerics.experiments.power_method_albert import compare_with_trained
+from eigentoken.numerics.experiments.power_method_albert import BESIDE, compare_with_trained
 from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 from eigentoken.transformer_layer import ATTENTION_ONLY, LayerParts, run_block
 
+#: How the bands differ from the paper's.
+BANDS = (
+    "bands are where the middle eight of ten tokens are (correlation, increment) and 95 % intervals (probability); the paper's "
+    "are standard deviations over tokens"
+)
 #: What stands beside, or in for, the paper's models.
 SAMPLES = {"bert": ("sample:minilm",), "gpt2": ("sample:microformer",)}
 
@@ -142,7 +147,7 @@ def _by_layer(context: Context, models: list[Any], title: str, paper: Sequence[s
         numbers[model.source] = {
             name: [getattr(row, name) for row in rows] for name in ("rho", "increment", "probability")
         }
-    return RecipeResult(checks, numbers, Chart(title, panels, columns=3), whose(models, paper))
+    return RecipeResult(checks, numbers, Chart(title, panels, columns=3), f"{whose(models, paper)}; {BANDS}")
 
 
 @recipe(
@@ -314,4 +319,6 @@ def figure_11(context: Context) -> RecipeResult:
         named = [panel for panel in result.chart.panels if isinstance(panel, Curves)]
         panels.extend(replace(panel, title=f"{model.source}: {panel.title}") for panel in named)
         numbers[model.source] = result.numbers
-    return RecipeResult(checks, numbers, Chart("Li and Altafini, figure 11", panels), whose(models, paper))
+    return RecipeResult(
+        checks, numbers, Chart("Li and Altafini, figure 11", panels), f"{whose(models, paper)}; {BESIDE}"
+    )

@@ -19,6 +19,9 @@ from eigentoken.numerics.dynamics.problem import Problem, problem
 from eigentoken.numerics.experiments.registry import Context, RecipeResult, check, recipe
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 
+#: Heads of the multi-head map, as in the paper.
+HEADS = 5
+
 
 def _gaussian(generator: torch.Generator, *shape: int) -> Tensor:
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
@@ -29,23 +32,22 @@ def _gaussian(generator: torch.Generator, *shape: int) -> Tensor:
     paper=LI_ALTAFINI,
     figure="13(a)",
     title="Single-head and multi-head maps on the sphere reach consensus on the principal eigenvector",
-    settings="eqs. (8) and (21), d = 3, n = 10, alpha = 1/4, symmetric V and F, lambda_1 > 0 simple, random Q^T K",
+    settings="eqs. (8) and (21) with five heads, d = 3, n = 10, alpha = 1/4, symmetric V and F, random Q^T K",
     claim="both trajectories converge to consensus, aligned with the principal eigenvector",
 )
 def figure_13a(context: Context) -> RecipeResult:
     generator = torch.Generator().manual_seed(context.seed)
     basis = torch.linalg.qr(_gaussian(generator, 3, 3)).Q
     V = basis @ torch.diag(torch.tensor([1.0, 0.4, -0.3], dtype=torch.float64)) @ basis.mT
-    parts = [_gaussian(generator, 3, 3) * 0.3 for _ in range(2)]
-    heads = [{"F": V / 2 + parts[0], "M": 0.3 * _gaussian(generator, 3, 3)}]
-    heads.append({"F": V / 2 - parts[0], "M": 0.3 * _gaussian(generator, 3, 3)})
+    parts = 0.3 * _gaussian(generator, HEADS, 3, 3)
+    parts = parts - parts.mean(0)  # what the heads add to their share of V cancels in the sum
+    heads = [{"F": V / HEADS + part, "M": 0.3 * _gaussian(generator, 3, 3)} for part in parts]
     single = problem("attention-map", {"V": V, "M": 0.3 * _gaussian(generator, 3, 3), "alpha": 0.25})
     multi = problem("multihead-map", {"heads": heads, "alpha": 0.25})
     start = random_tokens(1, 10, 3, seed=context.seed + 1)[0]
     v = basis[:, 0]
     checks, numbers = [], {}
     panels: list[SpherePaths | Curves] = []
-    correlations = []
     for name, system in (("single-head", single), ("multi-head", multi)):
         orbit = iterate(system, start, 200, every=1)
         assert orbit.states is not None
@@ -59,13 +61,17 @@ def figure_13a(context: Context) -> RecipeResult:
         )
         numbers[f"{name} smallest |corr|"] = along[-1].min()
         panels.append(SpherePaths(orbit.states.numpy(), None, name, (("$v_1$", v.numpy()),)))
-        correlations.append(Curve(orbit.times[:81], along[:81].mean(1), name))
-    panels.append(Curves(correlations, "layer", "mean $|\\mathrm{corr}(x_i, v_1)|$", "alignment"))
+        lines = [Curve(orbit.times[:81], along[:81, i], "" if i else "each token", "faint") for i in range(10)]
+        lines.append(Curve(orbit.times[:81], along[:81].mean(1), "mean", "strong"))
+        panels.append(
+            Curves(lines, "layer", "$|\\mathrm{corr}(x_i, v_1)|$", f"{name}: alignment", y_range=(-0.02, 1.02))
+        )
     return RecipeResult(
         checks,
         numbers,
-        Chart("Li and Altafini, figure 13(a)", panels, columns=3),
-        "matrices are ours: the paper prints none",
+        Chart("Li and Altafini, figure 13(a)", panels, columns=2),
+        "matrices, step and start are ours: the paper prints none; both systems have the same layer matrix and start here, and a "
+        "token keeps its colour on the sphere",
     )
 
 
@@ -159,7 +165,7 @@ def figure_13b(context: Context) -> RecipeResult:
             tables=(Table(["start", "returns [95 %]", "consensus [95 %]", "elsewhere [95 %]"], rows, "Basins"),),
         ),
         "the matrices are TV4 of the statement sheet (the paper prints none); the paper reports the last claim as a "
-        "constant of its simulations",
+        "constant of its simulations; the panel of fractions is ours",
     )
 
 

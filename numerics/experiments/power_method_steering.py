@@ -120,7 +120,8 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
             f"mu = {f:g} |lambda_1|": {k: v[i] for k, v in ends.items() if len(v)} for i, f in enumerate(FACTORS)
         }
     note = (
-        f"{whose(models, paper)}; w is a random direction, z = w: what counts is mu |z^T x|, not the gap alone (PM-S3)"
+        f"{whose(models, paper)}; w is a random direction, z = w: what counts is mu |z^T x|, not the gap alone (PM-S3); "
+        "{BANDS}; the panel over mu is ours"
     )
     return RecipeResult(checks, numbers, Chart(title, panels), note)
 

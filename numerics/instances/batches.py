@@ -432,7 +432,10 @@ def _size_function(expression: Any) -> Callable[..., Any]:
 def _compiled(expression: Any) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """The expression as a function of its plain symbols and its quantities, in this order."""
     numbers = tuple(sorted(expression.atoms(terms.MatrixNumber), key=str))
-    names = {number: sp.Dummy(f"c{index}") for index, number in enumerate(numbers)}
+    letters = [each.name for each in expression.free_symbols]
+    # sympy compiles for letters of different names at once, and for dummies after it has put others in their places, one by one
+    letter = sp.Symbol if len(set(letters)) == len(letters) else sp.Dummy
+    names = {number: letter(f"number_{index}_of_a_matrix") for index, number in enumerate(numbers)}
     ready = expression.xreplace(names)
     constants = {
         each: each.evalf(20) for each in ready.atoms(sp.Pow, sp.Function) if each.is_number and not each.is_Rational

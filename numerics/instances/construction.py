@@ -17,7 +17,8 @@ from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch, Wave, relation_violation
 from eigentoken.numerics.instances.matrix_quantities import shaped
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
+from eigentoken.numerics.instances.matrix_words import head_numbers
+from eigentoken.numerics.instances.plans import Contradiction, MatrixPlan, Plan, with_further
 from eigentoken.numerics.instances.spectra import general_matrices, orthogonal, spectra, symmetric_matrices_with
 from eigentoken.numerics.instances.states import tokens_for
 from eigentoken.theory.language import terms
@@ -224,10 +225,19 @@ def _split_into_heads(
 ) -> dict[str, Any]:
     """Heads whose value matrices sum to the drawn one; with a shared top eigenvector, each head has it."""
     value, score, metric = plan.system.value, plan.system.score, plan.system.metric
-    heads = 1 + int(torch.randint(0, 3, (1,), generator=generator))
+    numbers = head_numbers(plan)
+    if not numbers:
+        raise Contradiction("no number of heads satisfies " + ", ".join(str(each) for each in plan.relations))
+    heads = numbers[int(torch.randint(0, len(numbers), (1,), generator=generator))]
     d = next(iter(drawn.values())).shape[-1]
     listed: list[dict[str, Tensor]] = []
-    if value in plan.shared_top:
+    if plan.head_plan is not None:
+        one = (1, d, 1, 1)
+        names = [name for name in (value, score) if name is not None]
+        for _ in range(heads):
+            alone = construct(plan.head_plan, one, corner, count, generator).parameters
+            listed.append({name: alone[name] for name in names})
+    elif value in plan.shared_top:
         frame = orthogonal(count, d, generator)
         for _ in range(heads):
             turn = (
@@ -248,7 +258,7 @@ def _split_into_heads(
         listed.append({value: rest})
     asked = plan.matrices.get(terms.matrix(str(score)), MatrixPlan())
     for index, head in enumerate(listed):
-        if score is not None:
+        if score is not None and plan.head_plan is None:
             head[score] = drawn[score] if index == 0 else general_matrices(count, d, asked, corner, {}, generator)
     parameters: dict[str, Any] = {"heads": listed}
     if metric is not None:

@@ -22,7 +22,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan, exact_value, float_value
+from eigentoken.numerics.instances.plans import STOCHASTIC, MatrixPlan, Plan, exact_value, float_value
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
@@ -159,12 +159,14 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         batch = _on_the_unit_metric(batch)
     ready = turned(batch, torch.eye(batch.d, dtype=torch.float64) if as_it_stands else _basis(plan, batch))
     factor = _metric_factor(ready, denominator) if curved else None
+    asked_of = [*plan.matrices.items(), *(() if plan.head_plan is None else plan.head_plan.matrices.items())]
     symmetric = {
         getattr(term, "name", "")
-        for term, asked in plan.matrices.items()
-        if asked.symmetric or (asked.fixed is not None and asked.fixed != "orthogonal")
+        for term, asked in asked_of
+        if asked.symmetric or (asked.fixed is not None and asked.fixed not in _NOT_SYMMETRIC)
     }
-    turning = {getattr(term, "name", "") for term, asked in plan.matrices.items() if asked.fixed == "orthogonal"}
+    turning = {getattr(term, "name", "") for term, asked in asked_of if asked.fixed == "orthogonal"}
+    kept = {getattr(term, "name", ""): asked.fixed for term, asked in asked_of if asked.fixed in _ROUNDED_WHOLE}
     diagonal = None if as_it_stands else _diagonal_name(plan, ready)
     corner = isinstance(plan.place, ConsensusAt) and diagonal is None
 
@@ -174,6 +176,8 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         if name in turning and name not in symmetric:
             return _rational_rotation(value[0], denominator)
         made = [[rounded(entries[i][j], denominator) for j in range(d)] for i in range(d)]
+        if name in kept:
+            return _as_fixed(made, str(kept[name]))
         for i in range(d):
             for j in range(d):
                 if name == diagonal and i != j:
@@ -218,6 +222,28 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         return None
     made = ExactDraft(batch.system.name, matrices, tuple(heads), alpha, tokens, batch.k, batch.p, batch.mask, further)
     return _with_fixed_step(plan, made)
+
+
+_ROUNDED_WHOLE = ("skew", *STOCHASTIC)
+_NOT_SYMMETRIC = ("orthogonal", *_ROUNDED_WHOLE)
+
+
+def _as_fixed(rows: list[list[Fraction]], fixed: str) -> Rows:
+    """Rounded entries made skew, or with rows (and columns) that sum to one: the largest entry of a row takes the difference."""
+    d = len(rows)
+    if fixed == "skew":
+        return tuple(
+            tuple(rows[i][j] if i < j else -rows[j][i] if j < i else Fraction(0) for j in range(d)) for i in range(d)
+        )
+    if fixed == "stochastic":
+        for row in rows:
+            largest = row.index(max(row))
+            row[largest] += 1 - sum(row)
+        return tuple(map(tuple, rows))
+    for row in rows[:-1]:  # doubly: the last column and the last row follow from the others
+        row[-1] = 1 - sum(row[:-1], Fraction(0))
+    rows[-1] = [1 - sum((row[j] for row in rows[:-1]), Fraction(0)) for j in range(d)]
+    return tuple(map(tuple, rows))
 
 
 def _with_fixed_step(plan: Plan, made: ExactDraft) -> ExactDraft | None:

@@ -12,10 +12,12 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.numerics.instances.plans import Contradiction, HemispherePlan, MatrixPlan, Plan
+from eigentoken.numerics.instances.regions import starting_in
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import Zero
 from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.readings import GENERATED
+from eigentoken.theory.language.regions import StateRegion
 
 __all__: list[str] = []
 
@@ -156,6 +158,8 @@ def generated_spectrum_is(claim: claims.SpectrumIs, plan: Plan, satisfy: bool = 
 
 @GENERATED.register(claims.ForwardInvariant)
 def generated_forward_invariant(claim: claims.ForwardInvariant, plan: Plan, satisfy: bool = True) -> Plan:
+    if isinstance(claim.region, StateRegion):  # with the place in the plan the tokens would be turned to a simple basis
+        return starting_in(claim.region, plan)
     return plan if plan.hemisphere is not None else plan.at(claim.region)
 
 

@@ -12,7 +12,7 @@ The papers' systems have matrices and a step alone; a registered one may have ve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -27,11 +27,13 @@ from eigentoken.theory.language import terms
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.places import BipartiteAt, Place
 from eigentoken.theory.language.readings import GENERATED
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.algebra import MaskValue
 from eigentoken.theory.systems.catalogue import system as find_system
 from eigentoken.theory.systems.system import Parameter, Space, System, Time
 
 __all__ = [
+    "STOCHASTIC",
     "Contradiction",
     "HemispherePlan",
     "MatrixPlan",
@@ -43,6 +45,10 @@ __all__ = [
     "plan_for",
     "with_further",
 ]
+
+
+#: What a matrix may be fixed to that depends on the basis.
+STOCHASTIC = ("stochastic", "doubly stochastic")
 
 
 class Contradiction(ValueError):
@@ -58,7 +64,8 @@ class MatrixPlan:
     """What is asked of one matrix: ``None`` means that nothing is asked.
 
     ``sign`` speaks of the symmetric part: "positive", "negative", "nonnegative", "not positive", ... ``fixed`` fixes the
-    matrix: "identity", "zero", a rational multiple of the identity, "orthogonal" (``X X^T = I``), "involution" (``X X = I``).
+    matrix: "identity", "zero", a rational multiple of the identity, "orthogonal" (``X X^T = I``), "involution" (``X X = I``),
+    "skew" (``X^T = -X``), "stochastic", "doubly stochastic".
     """
 
     symmetric: bool | None = None
@@ -129,6 +136,8 @@ class Plan:
     alternatives: tuple[tuple[tuple[Condition, bool], ...], ...] = ()
     place: Place | None = None
     hemisphere: HemispherePlan | None = None
+    start: StateRegion | None = None
+    "The region in which the tokens start."
     distinct: bool | None = None
     opposite: bool | None = None
     timed: tuple[str, ...] = ()
@@ -137,6 +146,8 @@ class Plan:
     "Pairs (X, Y) with ``X = c Y``."
     shared_top: tuple[str, ...] = ()
     scores: tuple[sp.Expr, ...] = ()
+    head_plan: Plan | None = None
+    "What is asked of each head alone, as a plan for one head."
     mask: MaskValue = None
     n: tuple[int, ...] = (2, 3, 4, 5, 8)
     d: tuple[int, ...] = (2, 3, 4, 8)
@@ -178,7 +189,7 @@ class Plan:
             symbols |= sp.sympify(part).free_symbols if part is not None else set()
         return replace(self, place=place, mentioned=self.mentioned | symbols)
 
-    def noticing(self, symbols: Any) -> Plan:
+    def noticing(self, symbols: Iterable[sp.Basic]) -> Plan:
         """The plan knows that these symbols occur in a claim."""
         return replace(self, mentioned=self.mentioned | frozenset(symbols))
 
@@ -186,6 +197,12 @@ class Plan:
         """Only these sizes."""
         given = self.sizes_given or n is not None or d is not None
         return replace(self, n=self.n if n is None else n, d=self.d if d is None else d, sizes_given=given)
+
+    @property
+    def in_its_basis(self) -> bool:
+        """Does the plan ask for something that another basis would not keep: entries, or a region of starts?"""
+        entries = any(each.has(terms.SmallestEntry, terms.LargestEntry) for each in self.relations)
+        return entries or self.start is not None or any(each.fixed in STOCHASTIC for each in self.matrices.values())
 
     @property
     def splits(self) -> bool:
@@ -265,7 +282,12 @@ def _symmetrised(term: Any) -> Any:
 
 def load() -> None:
     """Register how the words of the language are generated and measured on batches; later calls do nothing."""
-    from eigentoken.numerics.instances import generated_words, observed_conditions  # noqa: F401 - they enter their readings
+    from eigentoken.numerics.instances import (  # noqa: F401 - they enter their readings
+        generated_words,
+        matrix_words,
+        observed_conditions,
+        regions,
+    )
 
 
 def plan_for(system: System | str, conditions: Any = (), claim: Any = None, **options: Any) -> Plan:

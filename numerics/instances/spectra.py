@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.instances.plans import Contradiction, MatrixPlan
+from eigentoken.numerics.instances.plans import STOCHASTIC, Contradiction, MatrixPlan
 
 __all__ = ["CORNERS", "general_matrices", "orthogonal", "spectra", "symmetric_matrices_with"]
 
@@ -192,6 +192,10 @@ def _fixed(count: int, d: int, plan: MatrixPlan, generator: torch.Generator) -> 
     factor = multiple_of_identity(plan.fixed)
     if factor is not None:
         return factor * torch.eye(d, dtype=torch.float64).repeat(count, 1, 1)
+    if plan.fixed == "skew":
+        return 0 * skew_matrices(count, d, generator) if plan.symmetric else skew_matrices(count, d, generator)
+    if plan.fixed in STOCHASTIC:
+        return stochastic_matrices(count, d, plan.fixed == "doubly stochastic", bool(plan.symmetric), generator)
     frame = orthogonal(count, d, generator)
     if plan.fixed == "orthogonal" and not plan.symmetric:
         return frame
@@ -224,3 +228,26 @@ def _with_real_top(
             frame @ torch.diag_embed(torch.exp(0.5 * _normal((count, d), generator))) @ orthogonal(count, d, generator)
         )
     return frame @ blocks @ torch.linalg.inv(frame)
+
+
+def stochastic_matrices(count: int, d: int, doubly: bool, symmetric: bool, generator: torch.Generator) -> Tensor:
+    """Rows of shares, some of them zero; doubly: convex combinations of permutations (with the transposed, if symmetric)."""
+    if not doubly and not symmetric:
+        shares = torch.rand(count, d, d, generator=generator, dtype=torch.float64)
+        shares = torch.where(torch.rand(count, d, d, generator=generator) < 0.3, 0 * shares, shares)
+        shares = shares + torch.where(shares.sum(-1, keepdim=True) == 0, 1.0, 0.0)
+        return shares / shares.sum(-1, keepdim=True)
+    made = torch.zeros(count, d, d, dtype=torch.float64)
+    weights = torch.rand(count, 3, generator=generator, dtype=torch.float64)
+    weights = weights / weights.sum(-1, keepdim=True)
+    eye = torch.eye(d, dtype=torch.float64)
+    for part in range(3):
+        order = torch.rand(count, d, generator=generator).argsort(-1)
+        made = made + weights[:, part, None, None] * eye[order]
+    return (made + made.mT) / 2 if symmetric else made
+
+
+def skew_matrices(count: int, d: int, generator: torch.Generator) -> Tensor:
+    """``X^T = -X``."""
+    raw = torch.exp(_normal((count, 1, 1), generator)) * _normal((count, d, d), generator)
+    return (raw - raw.mT) / 2

@@ -12,6 +12,7 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.clusters import clustered
 from eigentoken.numerics.instances.plans import Plan
+from eigentoken.numerics.instances.regions import into_region
 from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
@@ -61,7 +62,7 @@ def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator
     batch = batch.at(on_manifold(batch, x))
     if plan.hemisphere is not None:
         batch = in_hemisphere(plan, batch, generator)
-    return batch
+    return batch if plan.start is None else into_region(plan.start, batch, generator)
 
 
 def in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:

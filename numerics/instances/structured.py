@@ -11,7 +11,9 @@ from torch import Tensor
 
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.construction import fixed_step, rotary_matrices, scaled, solve_derived
-from eigentoken.numerics.instances.plans import MatrixPlan, Plan, with_further
+from eigentoken.numerics.instances.matrix_words import head_numbers
+from eigentoken.numerics.instances.plans import STOCHASTIC, MatrixPlan, Plan, with_further
+from eigentoken.numerics.instances.regions import into_region
 from eigentoken.numerics.instances.spectra import multiple_of_identity
 from eigentoken.numerics.instances.states import in_hemisphere, tokens_for
 from eigentoken.theory.language import terms
@@ -59,8 +61,15 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
         solve_derived(plan, drawn, draw)
     parameters: dict[str, object] = dict(drawn)
     if plan.system.multihead:
-        head = {name: drawn[name] for name in names if name != plan.system.metric}
-        parameters = {"heads": [head], **{name: drawn[name] for name in names if name == plan.system.metric}}
+        alone = plan if plan.head_plan is None else plan.head_plan
+        inside = [name for name in names if name != plan.system.metric]
+        numbers = head_numbers(plan)
+        many = numbers[int(torch.randint(0, min(2, len(numbers)), (1,), generator=generator))] if numbers else 1
+        first = {name: drawn[name] for name in inside}
+        heads = [] if plan.head_plan is not None else [first]
+        while len(heads) < many:
+            heads.append({name: _drawn_alone(alone, name, d, count, generator) for name in inside})
+        parameters = {"heads": heads, **{name: drawn[name] for name in names if name == plan.system.metric}}
     parameters = with_further(plan.system, parameters, count, d, draw, generator, small=True)
     if plan.is_map:
         steps = torch.tensor(STEPS, dtype=torch.float64)
@@ -79,7 +88,13 @@ def _shaped(plan: Plan, shape: tuple[int, int, int, int], count: int, generator:
             batch = batch.at(simple)
         elif plan.hemisphere.inside and not plan.euclidean:
             batch = in_hemisphere(plan, batch.at(simple), generator)
+        batch = batch if plan.start is None else into_region(plan.start, batch, generator)
     return batch.take(batch.finite)
+
+
+def _drawn_alone(plan: Plan, name: str, d: int, count: int, generator: torch.Generator) -> Tensor:
+    asked = plan.matrices.get(terms.matrix(name), MatrixPlan())
+    return _pick(_candidates(plan, asked, d, name == plan.system.score, False), count, generator)
 
 
 def _axis_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
@@ -146,9 +161,32 @@ def _simple_orthogonal(d: int, asked: MatrixPlan) -> Tensor:
     return torch.stack(found)
 
 
+def _simple_fixed(d: int, asked: MatrixPlan) -> Tensor:
+    """Skew matrices of small integers; permutations and their means in pairs, and for rows alone those with equal rows."""
+    eye = torch.eye(d, dtype=torch.float64)
+    if asked.fixed == "skew":
+        upper = [torch.zeros_like(eye)]
+        for i in range(d):
+            for j in range(i + 1, d):
+                for value in (1.0, -1.0, 2.0):
+                    single = torch.zeros_like(eye)
+                    single[i, j], single[j, i] = value, -value
+                    upper.append(single)
+        return torch.stack([*upper, *(a + b for a in upper for b in upper)])
+    orders = [eye[list(order)] for order in permutations(range(d))][:24]
+    listed = [*orders, *((a + b) / 2 for a in orders for b in orders)]
+    if asked.fixed == "stochastic":
+        listed += [eye[i].expand(d, d).clone() for i in range(d)] + [torch.full_like(eye, 1 / d)]
+    if asked.symmetric:
+        listed = [each for each in listed if bool((each == each.mT).all())]
+    return torch.stack(listed)
+
+
 def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:
     eye = torch.eye(d, dtype=torch.float64)
     if asked.fixed is not None or metric:
+        if asked.fixed in ("skew", *STOCHASTIC):
+            return _simple_fixed(d, asked)
         factor = 1.0 if asked.fixed is None else multiple_of_identity(asked.fixed)
         return _simple_orthogonal(d, asked) if factor is None else (factor * eye).unsqueeze(0)
     diagonals = [

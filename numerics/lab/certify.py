@@ -6,6 +6,7 @@ A report carries the document of its conjecture, which the certificates name.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from eigentoken.display import listing
@@ -21,6 +22,7 @@ from eigentoken.documents.refutation_document import Conjecture as ConjectureDoc
 from eigentoken.documents.refutation_document import Inputs as LabInputs
 from eigentoken.documents.verdict_object import Verdict as VerdictDocument
 from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.lab.pictures import tokens_svg
 from eigentoken.numerics.lab.predicate_files import predicate_home, premise_home
 from eigentoken.numerics.lab.predicates import predicate_verdict, premise_verdict
 from eigentoken.numerics.lab.targets import Target
@@ -85,7 +87,9 @@ class Certified:
         return listing(f"<Certified counterexample to {self.claim}>", [*lines, self.verdict.reason], width=400)
 
     def _repr_html_(self) -> str:
-        return self.case.instance._repr_html_()
+        """The matrices typeset, and the tokens with where they go."""
+        instance = self.case.instance
+        return f"<div>$$\n{instance.latex}\n$$</div>{tokens_svg(instance)}<p>{escape(self.verdict.reason)}</p>"
 
     def as_dict(self) -> Counterexample:
         return {

@@ -5,6 +5,7 @@ What a conjecture may not say is refused: a stability that is not one of a point
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from eigentoken.files.writing import write_text
 from eigentoken.theory.language import terms
 from eigentoken.theory.language.claims import AttentionRank, Claim, Iff, InFull, LyapunovStable, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Condition, Relation
+from eigentoken.theory.language.opposites_and_rates import Fails
 from eigentoken.theory.language.places import (
     AntipodalAt,
     Clustering,
@@ -71,7 +73,7 @@ def about_a_set(word: Any) -> Any:
     the claim about the set cannot be judged at its points.  An eigenvalue outside is one across the set, so that
     ``Unstable`` and ``LyapunovStable`` may be asked of each member of a family.
     """
-    while isinstance(word, Iff | When):
+    while isinstance(word, Iff | When | Fails):
         word = word.claim
     if isinstance(word, Stable) and isinstance(word.place, (*_SETS, *_FAMILIES)):
         return word
@@ -343,9 +345,18 @@ principal_consensus = Conjecture(
 '''
 
 
-def new(path: str | Path, name: str = "principal consensus is stable for every step", *, force: bool = False) -> Path:
-    """Write a starting file; an existing one is kept unless ``force``."""
-    file = Path(path)
+def new(
+    path: str | Path | None = None,
+    name: str = "principal consensus is stable for every step",
+    *,
+    force: bool = False,
+) -> Path:
+    """Write a starting file; an existing one is kept unless ``force``.
+
+    Without a path its name is made of the conjecture's, ``conjecture_*.py``, which pytest collects without being told.
+    """
+    words = "_".join(re.findall("[a-z0-9]+", name.lower())[:6]) or "new"
+    file = Path(f"conjecture_{words}.py" if path is None else path)
     if file.suffix != ".py":
         raise ConjectureError("a conjecture file ends in .py: choose such a name", str(file))
     if file.exists() and not force:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from eigentoken.display import frame, html_table, listing
@@ -111,6 +112,10 @@ class RefutationResult:
         if found is not None:
             lines += [f"{name} = {value}" for name, value in found.case.instance.as_dict().items()]
         return listing(f"<{self.name}: {self.answer}>", lines, width=400)
+
+    def _repr_html_(self) -> str:
+        found = "" if self.counterexample is None else self.counterexample._repr_html_()
+        return f"<p><b>{escape(self.name)}: {self.answer}</b></p><p>{escape(self.meaning)}</p>{found}"
 
     @property
     def status(self) -> RefutationStatus:

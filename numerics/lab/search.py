@@ -27,7 +27,9 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.ascent import climb
+from eigentoken.numerics.lab.follow_up import restless
 from eigentoken.numerics.lab.premises import within_premise
+from eigentoken.numerics.lab.rings import growing_rings, has_rings
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
@@ -36,7 +38,7 @@ from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, Diverges, Stable
 from eigentoken.theory.language.conditions import Relation
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
@@ -72,6 +74,10 @@ class SearchFinding:
     method: str
     hint: bool = False
     "Not a violation that was seen, only a place where one may be certified: never a candidate."
+    restless: bool = False
+    "A trajectory that comes to no rest: evidence to follow up."
+    ring: bool = False
+    "A ring of tokens, whose symmetry must survive the rounding: taken as it stands."
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +151,8 @@ class Piece:
     tried: int
     corners: Mapping[str, int] = field(default_factory=dict)
     hints: Tensor | None = None
+    restless: bool = False
+    ring: bool = False
 
 
 class _Gathered:
@@ -180,7 +188,8 @@ class _Gathered:
             if value > SEEN or hint:
                 alone = piece.batch.take([index])
                 hint = hint or (self.about_limits and on_the_edge(piece.plan, alone))
-                self.findings.append(SearchFinding(alone, piece.plan, value, self.unit.method, hint))
+                found = SearchFinding(alone, piece.plan, value, self.unit.method, hint, piece.restless, piece.ring)
+                self.findings.append(found)
 
     def result(self, most: int = 6) -> UnitResult:
         def simplest(each: SearchFinding) -> tuple[Any, ...]:
@@ -241,8 +250,13 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     for batch in joined(drawn.batches) if target.about_limits else drawn.batches:
         tick()
         batch = within_premise(target, batch)
-        yield Piece(batch, target.violation(batch), target.plan, batch.count, corners)
+        values = target.violation(batch)
+        yield Piece(batch, values, target.plan, batch.count, corners)
         corners = {}
+        going = restless(target.claim, batch, values)
+        if going is not None:
+            nothing = ON_BOUNDARY * torch.linspace(1, 0.5, going.count, dtype=torch.float64)
+            yield Piece(going, nothing, target.plan, 0, hints=nothing > 0, restless=True)
 
 
 def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
@@ -293,6 +307,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]
     if target.plan.system.space is Space.EUCLIDEAN:
         if isinstance(inner, Converges):
+            yield from _rings(target, unit)
             yield from _resting(target, unit)
         if target.plan.system.standard:
             yield from _consensus_growth(target, unit)
@@ -316,7 +331,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
             attracting = torch.where(marginal, torch.full_like(found, 1e-3), -found)
             value = torch.ones_like(found) if isinstance(inner, Converges) else attracting
             value = torch.where(still & (away > 1e-2), value, torch.full_like(value, -1.0))
-            yield Piece(batch, value, plan, batch.count, hints=marginal)
+            yield Piece(batch, value, plan, batch.count, hints=marginal & (value > 0))
 
 
 def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
@@ -326,6 +341,13 @@ def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:
             if bool(good.any()):
                 yield batch.take(good)
     yield from sample(plan, unit.size, unit.seed + number, cells_at_most=_cells(unit)).batches
+
+
+def _rings(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Rings of tokens that grow without bound: they come to no place at all."""
+    if has_rings(target.plan) and isinstance(getattr(target.inner, "place", None), Zero | SomeEquilibrium):
+        for batch, growth in growing_rings(target.plan, min(unit.size, 200), unit.seed):
+            yield Piece(batch, growth, target.plan, batch.count, ring=True)
 
 
 def _resting(target: Target, unit: Unit) -> Iterator[Piece]:

@@ -23,13 +23,14 @@ from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
+from eigentoken.numerics.lab.follow_up import at_rest, followed_up
 from eigentoken.numerics.lab.premises import premise_holds, within_premise
+from eigentoken.numerics.lab.rings import FINE
 from eigentoken.numerics.lab.search import SearchFinding
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
-from eigentoken.theory.language.terms import LargestEntry, SmallestEntry
 
 __all__ = ["Tried", "debunked", "shrink"]
 
@@ -76,6 +77,8 @@ class _Shrinking:
     best: Certified | None = None
     draft: ExactDraft | None = None
     "That of the best."
+    refused: set[str] = field(default_factory=set)
+    "Digests of instances that did not certify: roundings often meet again."
 
     def spend(self, certificates: int) -> None:
         """So many certificates that were tried before are not tried again, but counted."""
@@ -120,6 +123,13 @@ def _first(job: _Shrinking, finding: SearchFinding, seed: int, end: float | None
     with limited(end):
         if finding.method == "arcs":  # the smallest already; the trajectories of others show nothing of it
             next((each for each in _drafts(job, finding.batch) if _tested(job, each)), None)
+            return
+        if finding.ring:
+            made = draft(finding.plan, finding.batch, FINE, as_it_stands=True)
+            if made is not None and _tested(job, made):
+                return
+        if finding.restless:
+            next((each for each in followed_up(finding.plan, finding.batch) if _tested(job, each)), None)
             return
         for shape in _smaller_shapes(finding.plan, finding.batch):
             if _of_shape(job, shape, finding, seed) is not None:
@@ -235,8 +245,9 @@ def _rounded(job: _Shrinking, batch: Batch) -> ExactDraft | None:
 
 def _drafts(job: _Shrinking, batch: Batch) -> Iterator[ExactDraft]:
     """Exact drafts near the instance, coarse ones first."""
-    entries = any(each.has(SmallestEntry, LargestEntry) for each in job.plan.relations)
-    bases = (True, False) if (entries or job.target.claim is None) and job.plan.place is None else (False,)
+    bases = (
+        (True, False) if (job.plan.in_its_basis or job.target.claim is None) and job.plan.place is None else (False,)
+    )
     for denominator in LADDER:
         for as_it_stands in bases:
             tick()
@@ -270,7 +281,7 @@ def _settled_draft(made: ExactDraft) -> ExactDraft | None:
         return None
     finish = run(batch_of(instance, made.k, made.p))
     if not bool(finish.settled.all()):
-        return None
+        return at_rest(made)
     tokens = finish.final[0].tolist()
     if instance.system.space == "euclidean":
         return None
@@ -296,10 +307,14 @@ def _tested(job: _Shrinking, made: ExactDraft) -> bool:
         value = float(target.violation(batch)[0])
         if not value > (job.floor if target.claim is not None else 0.0) or not bool(premise_holds(target, batch)):
             return False
+    if instance.digest() in job.refused:
+        return False
     if job.left == 0:
         raise Spent
     job.left -= 1
     found = certify_case(target, Case(instance, made.k, made.p))
     if found is not None:
         job.best, job.draft = found, made
+    else:
+        job.refused.add(instance.digest())
     return found is not None

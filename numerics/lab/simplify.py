@@ -1,8 +1,8 @@
 """Simpler numbers: a certified counterexample is made easier to read, step by step, while its certificate stands.
 
-Whole matrices first (integers, then rationals with small denominators, then a common factor), then single entries, then
-tokens, then fewer tokens and coordinates; and again until nothing changes.  Where a condition speaks of ``A = W B^-1``, the
-entries of A and W are simplified and B is solved for, so that what is asked of A stays true.
+Fewer heads and whole matrices first (integers, then rationals with small denominators, then a common factor), then single
+entries, then tokens, then fewer tokens and coordinates; and again until nothing changes.  Where a condition speaks of
+``A = W B^-1``, the entries of A and W are simplified and B is solved for, so that what is asked of A stays true.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def simplify(plan: Plan, made: ExactDraft, tested: Tested) -> ExactDraft:
     derived = _derived(plan, made)
     for _ in range(ROUNDS):
         before = made
-        for moves in (_matrix_moves, _entry_moves, _token_moves, _size_moves):
+        for moves in (_head_moves, _matrix_moves, _entry_moves, _token_moves, _size_moves):
             made = _improved(made, tested, partial(moves, plan, derived))
         if made == before:
             break
@@ -77,7 +77,7 @@ def burden(made: ExactDraft) -> int:
     total = 0 if made.alpha is None else weight(made.alpha)
     for group in (made.matrices, made.further, *made.heads):
         total += sum(_heavy(entry) for value in group.values() for entry in _flat(value))
-    return total + sum(1 + _heavy(entry) for token in made.tokens for entry in token)
+    return total + len(made.heads) + sum(1 + _heavy(entry) for token in made.tokens for entry in token)
 
 
 def _flat(value: Any) -> Iterator[Any]:
@@ -148,6 +148,25 @@ def _rounded(rows: Rows, grid: int) -> Rows:
 
 def _divided(rows: Rows, unit: Fraction) -> Rows:
     return tuple(tuple(entry / unit for entry in row) for row in rows)
+
+
+def _head_moves(plan: Plan, derived: _Derived | None, made: ExactDraft) -> Iterator[Iterator[ExactDraft]]:
+    """One head less: left out (one of zero values is never needed), or added to one with the same scores."""
+    value, score = plan.system.value, plan.system.score
+    if len(made.heads) < 2 or value is None:
+        return
+
+    def fewer(h: int) -> Iterator[ExactDraft]:
+        others = (*made.heads[:h], *made.heads[h + 1 :])
+        yield replace(made, heads=others)
+        for g, other in enumerate(others):
+            if score is None or other[score] == made.heads[h][score]:
+                rows = zip(other[value], made.heads[h][value], strict=True)
+                total = tuple(tuple(a + b for a, b in zip(*pair, strict=True)) for pair in rows)
+                yield replace(made, heads=(*others[:g], {**other, value: total}, *others[g + 1 :]))
+
+    for h in reversed(range(len(made.heads))):
+        yield fewer(h)
 
 
 def _matrix_moves(plan: Plan, derived: _Derived | None, made: ExactDraft) -> Iterator[Iterator[ExactDraft]]:

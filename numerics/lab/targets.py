@@ -22,6 +22,7 @@ from eigentoken.theory.language.claims import (
     TwoCycle,
     When,
 )
+from eigentoken.theory.language.opposites_and_rates import Fails
 from eigentoken.theory.language.places import SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import GENERATED, OBSERVED
 from eigentoken.theory.systems.system import Time
@@ -97,7 +98,7 @@ def targets(conjecture: Conjecture, *, partly: bool = False) -> list[Target]:
 
 def _check_place(conjecture: Conjecture, plan: Plan, claim: Claim) -> None:
     """A place that is no state of the system, or that only a limit can be at, is an error of whoever wrote the claim."""
-    while isinstance(claim, Iff | When):
+    while isinstance(claim, Iff | When | Fails):
         claim = claim.claim
     place = getattr(claim, "place", None)
     if isinstance(claim, TwoCycle) and plan.system.time is not Time.MAP:

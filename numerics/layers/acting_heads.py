@@ -22,6 +22,8 @@ __all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "
 
 #: The largest width at which a whole product is formed in exact integers.
 LARGEST = 512
+#: Rows of a product that are formed together.
+ROWS = 64
 
 
 class StoredHead(Protocol):
@@ -59,8 +61,12 @@ def product_is_zero(left: Array, right: Array) -> bool:
         column = int(np.argmax(np.nan_to_num(np.abs(first[row] @ second), nan=np.inf)))
     if _entry(first[row], second[:, column]) != 0 or max(first.shape[0], second.shape[1]) > LARGEST:
         return False
-    exact = ExactMatrix.from_floats(first).numerators * ExactMatrix.from_floats(second).numerators
-    return not any(entry != 0 for entry in exact.entries())
+    whole = ExactMatrix.from_floats(second).numerators
+    for start in range(0, len(first), ROWS):  # never d x d at once
+        exact = ExactMatrix.from_floats(np.ascontiguousarray(first[start : start + ROWS])).numerators * whole
+        if any(entry != 0 for entry in exact.entries()):
+            return False
+    return True
 
 
 def _entry(row: Array, column: Array) -> Fraction:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +30,9 @@ from eigentoken.numerics.layers.quantities import (
     spectral_discs,
 )
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
-from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
+from eigentoken.numerics.layers.symbol_values import HEADS_ONLY, Answers, LayerSymbolValues
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.language.verdicts import Verdict, undecided
 from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["LayerFindings", "examine"]
@@ -41,6 +41,10 @@ CASES = {"simple-real": "1", "simple-pair": "2", "non-real": "2 or 3", "multiple
 
 #: Leaders by real part that are two or more eigenvalues with one real part: the gap is zero exactly.
 TOGETHER = ("simple-pair", "non-real", "multiple-pair", "multiple-real")
+
+
+#: Of the time of :func:`examine`, about: what the heads take, and the heads and the spectrum together (for a progress bar).
+HEADS_SHARE, SPECTRUM_SHARE = 0.62, 0.86
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +58,10 @@ class LayerFindings:
     leading_eigenvalue: Interval | None
     gap: Interval | None
     alpha_star: Interval | None
-    norm: Interval
-    to_symmetric: Interval
-    to_identity: Interval
-    score_to_symmetric: Interval
+    norm: Interval | None
+    to_symmetric: Interval | None
+    to_identity: Interval | None
+    score_to_symmetric: Interval | None
     score_inertia: Verdict
     value_inertia: Verdict
     scale: float
@@ -109,21 +113,26 @@ def examine(
     answers: Answers | None = None,
     statements: Sequence[Statement] = (),
     pairs: RotaryPairs | None = None,
+    watch: Callable[[float, str], None] = lambda _share, _now: None,
 ) -> LayerFindings:
     """All certified findings of one layer; ``answers`` are shared with the hypotheses, so that nothing is asked twice.
 
     ``statements`` about one head are read on each of several heads, as if it were alone; ``pairs`` are the rotary positions
-    of the heads.
+    of the heads.  ``watch`` is told which share of this is done, and what begins.
     """
     kept = Answers() if answers is None else answers
     heads = []
     for index, head in enumerate(weights.heads):
+        watch(HEADS_SHARE * index / len(weights.heads), f"head {index + 1} of {len(weights.heads)}")
         of_head = kept.of_head(index)
         read = [found for each in statements if (found := read_head(each, weights, index, of_head)) is not None]
         heads.append(examine_head(index, head, layer=weights.system, hypotheses=read, pairs=pairs))
         head.release()
         if weights.is_wide:
             give_back_memory()
+    if weights.heads_only:
+        return _of_heads_alone(weights, tuple(heads))
+    watch(HEADS_SHARE, "the eigenvalues of its layer matrix")
     value = weights.value
     asked = LayerSymbolValues("", {}, light=weights.is_wide, grouped=behind(weights), answers=kept)
     leaders = {
@@ -139,6 +148,7 @@ def examine(
         "alpha_star": alpha_star(value),
     }
     discs = _discs(value)
+    watch(SPECTRUM_SHARE, "norms, distances and inertia")
     score = weights.score  # formed only now: one spectrum and one product at a time in memory
     return LayerFindings(
         index=weights.index,
@@ -156,6 +166,30 @@ def examine(
         discs=discs,
         heads=tuple(heads),
         principal=None if basis is None else basis.tolist(),
+    )
+
+
+def _of_heads_alone(weights: LayerWeights, heads: tuple[HeadFindings, ...]) -> LayerFindings:
+    """The findings of the heads; of ``F`` and ``S``, which are not formed, nothing."""
+    nothing = undecided(f"F and S are not formed: {HEADS_ONLY}")
+    orders = ("real-part", "modulus", "step")
+    return LayerFindings(
+        index=weights.index,
+        d=weights.d,
+        leaders=dict.fromkeys(orders, nothing),
+        cases=dict.fromkeys(orders, "?"),
+        leading_eigenvalue=None,
+        gap=None,
+        alpha_star=None,
+        norm=None,
+        to_symmetric=None,
+        to_identity=None,
+        score_to_symmetric=None,
+        score_inertia=nothing,
+        value_inertia=nothing,
+        scale=weights.scale,
+        discs=[],
+        heads=heads,
     )
 
 

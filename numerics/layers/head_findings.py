@@ -48,7 +48,7 @@ from eigentoken.numerics.layers.quantities import (
 from eigentoken.numerics.layers.regimes import HeadRegime, head_regime
 from eigentoken.numerics.layers.rotary_scores import RotaryChange, RotaryPairs, rotary_change
 from eigentoken.numerics.layers.weights import HeadWeights
-from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, undecided
 from eigentoken.theory.statements.layer_systems import LayerSystem
 
 __all__ = ["HeadFindings", "MatrixSizes", "examine_head", "head_inertia"]
@@ -192,8 +192,8 @@ def examine_head(
         sizes = [MatrixSizes.of(each) for each in (head.score, head.value)]
     return HeadFindings(
         index=index,
-        score_inertia=head_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit),
-        value_inertia=head_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit),
+        score_inertia=head_inertia(head.score_factors(), f"{head.prefix}.QK", time_limit, dense=head.dense),
+        value_inertia=head_inertia(head.value_factors(), f"{head.prefix}.OV", time_limit, dense=head.dense),
         value_leader=leader,
         score=sizes[0].divided(head.scale),
         value=sizes[1],
@@ -206,8 +206,11 @@ def examine_head(
 UNIT: Final = "spectral norm"
 
 
-def head_inertia(factors: Array, name: str, time_limit: float = TIME_LIMIT) -> Verdict:
-    """The inertia of ``sym(L^T R)``, with a certificate about ``Z`` (full rank) or about its halves L and R (the core)."""
+def head_inertia(factors: Array, name: str, time_limit: float = TIME_LIMIT, *, dense: bool = True) -> Verdict:
+    """The inertia of ``sym(L^T R)``, with a certificate about ``Z`` (full rank) or about its halves L and R (the core).
+
+    Where neither decides, ``L^T R`` is formed, if it may be (``dense``).
+    """
     stacked = np.asarray(factors, dtype=np.float64)
     r, d = stacked.shape[0] // 2, stacked.shape[1]
     left, right = as_enclosure(stacked[:r], name=f"{name}.first"), as_enclosure(stacked[r:], name=f"{name}.second")
@@ -224,6 +227,10 @@ def head_inertia(factors: Array, name: str, time_limit: float = TIME_LIMIT) -> V
             pass
         else:
             return _of_the_core(counts, {**left.inputs, **right.inputs}, name)
+    if not dense and r < d:
+        return undecided(
+            "the factors do not settle the inertia, and no d x d matrix is formed: heads alone are examined"
+        )
     return certify("inertia", product(left.transpose, right), time_limit=time_limit)
 
 

@@ -24,6 +24,7 @@ from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.dominant_pairs import LARGEST, shared_pair
 from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.certified.matrices import as_enclosure
+from eigentoken.numerics.layers import lab_words  # noqa: F401 - it enters its readings
 from eigentoken.numerics.layers.quantities import ball
 from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound, SymbolValues
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
@@ -115,7 +116,9 @@ def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> 
     place = np.unravel_index(int(np.abs(unit).argmax()), unit.shape)
     pivot = ball(*_entry(unit, place, 0.0 if of is None else of.radius))
     factor = ball(*_entry(value.center, place, value.radius)) / pivot
-    for other in np.argsort(np.abs(value.center - float(factor.mid()) * unit), axis=None)[::-1][:4]:
+    apart_by = np.abs(value.center - float(factor.mid()) * unit)
+    few = min(4, apart_by.size)
+    for other in np.argpartition(apart_by, apart_by.size - few, axis=None)[-few:]:
         at = np.unravel_index(int(other), unit.shape)
         left = ball(*_entry(value.center, at, value.radius))
         apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
@@ -382,7 +385,10 @@ def on_weights_share_dominant_pair(condition: ShareDominantPair, environment: Sy
         apart = ranges_meet(narrow[0], narrow[1])
         if apart.is_fails:
             return apart
-    wholes = [head.whole(letter) for head in heads]
+    try:
+        wholes = [head.whole(letter) for head in heads]
+    except NotBound as problem:
+        return undecided(str(problem))
     if wholes[0].shape[0] > LARGEST:
         return undecided(f"a common pair is looked for in exact arithmetic up to width {LARGEST}")
     values = [each.exact for each in wholes]

@@ -285,6 +285,11 @@ def bind(listed: System, weights: LayerWeights, answers: Answers) -> LayerSymbol
     """The environment of one system on one layer; ``answers`` are shared between the systems."""
     matrices: dict[str, Enclosure] = {}
     scales: dict[str, float] = {}
+    if weights.heads_only:
+        heads = (
+            tuple(_bind_group(listed, weights, each, answers) for each in weights.acting) if listed.multihead else ()
+        )
+        return LayerSymbolValues(f"layer {weights.index}", {}, heads=heads, answers=answers, unformed=weights.d)
     if listed.value:
         matrices[listed.value] = weights.value
         matrices.setdefault("F", weights.value)
@@ -325,6 +330,8 @@ def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], a
     head = weights.heads[group[0]]
     if len(group) == 1:
         return bind_head(listed, head, answers.of_head(group[0]))
+    if weights.heads_only:
+        return LayerSymbolValues(head.prefix, {}, answers=answers, unformed=weights.d)
     value = answers.once(("values", *group), lambda: total([weights.heads[index].value for index in group]))
     return _whole(listed, head, value, answers)
 

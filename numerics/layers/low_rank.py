@@ -53,6 +53,8 @@ class LowRank:
     first: Enclosure
     second: Enclosure
     time_limit: float = 1.0
+    dense: bool = True
+    "May M be formed, to decide an exact equality?"
 
     def __post_init__(self) -> None:
         d, r = self.first.shape
@@ -68,6 +70,10 @@ class LowRank:
     @property
     def r(self) -> int:
         return self.first.shape[1]
+
+    @property
+    def may_be_formed(self) -> bool:
+        return self.dense and self.d <= DENSE_LIMIT
 
     @cached_property
     def core(self) -> Enclosure:
@@ -276,7 +282,7 @@ def _definite(head: LowRank, name: str) -> Verdict:
 
 def _semidefinite(head: LowRank, name: str) -> Verdict:
     verdict = head._ask(name)
-    if verdict.is_fails or head.d > DENSE_LIMIT:
+    if verdict.is_fails or not head.may_be_formed:
         return (
             verdict
             if verdict.is_fails
@@ -289,7 +295,7 @@ def _symmetric(head: LowRank, name: str) -> Verdict:
     low, high = head.to_symmetric
     if low > 0:
         return head._symmetry
-    if head.d <= DENSE_LIMIT:
+    if head.may_be_formed:
         return certify(name, product(head.first, head.second), time_limit=head.time_limit)
     return undecided(f"at a spectral distance of at most {high:.3g} from symmetric: exact equality was not asked")
 

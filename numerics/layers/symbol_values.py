@@ -40,6 +40,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, undecided
 from eigentoken.theory.systems.system import System
 
 __all__ = [
+    "HEADS_ONLY",
     "Answers",
     "HeadSymbolValues",
     "LayerSymbolValues",
@@ -84,6 +85,9 @@ class Answers:
 TIME_LIMIT = 1.0
 
 Parts = tuple[list[float], list[float]]
+
+#: Why a matrix of a layer is not formed.
+HEADS_ONLY = "heads alone are examined, through their factors"
 
 
 class NotBound(ValueError):
@@ -148,14 +152,18 @@ class LayerSymbolValues(SymbolValues):
     light: bool = False
     grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
     answers: Answers = field(default_factory=Answers, repr=False)
+    unformed: int | None = None
+    "The width of a layer whose matrices are not formed (heads only): every question about them is undecided."
 
     @property
     def d(self) -> int:
-        return int(next(iter(self.matrices.values())).shape[0])
+        return int(next(iter(self.matrices.values())).shape[0]) if self.unformed is None else self.unformed
 
     def enclosure(self, term: sp.MatrixExpr) -> Enclosure:
         """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
         if isinstance(term, sp.MatrixSymbol):
+            if self.unformed is not None:
+                raise NotBound(f"{term.name} is not formed: {HEADS_ONLY}")
             if term.name not in self.matrices:
                 raise NotBound(f"{term.name} is not bound to weights")
             return self.matrices[term.name]
@@ -335,7 +343,10 @@ class HeadSymbolValues(SymbolValues):
         return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
 
     def whole(self, term: sp.MatrixExpr) -> Enclosure:
-        return self.head.value if self._role(term) == "value" else self.head.score
+        role = self._role(term)
+        if not self.head.dense:
+            raise NotBound(f"{term} is not formed: {HEADS_ONLY}")
+        return self.head.value if role == "value" else self.head.score
 
     def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
         role = self._role(term)

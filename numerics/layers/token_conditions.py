@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, inflate
 from eigentoken.numerics.dynamics.hemisphere import in_open_hemisphere
-from eigentoken.numerics.layers.certified_attention import exact, times
+from eigentoken.numerics.layers.certified_attention import exact, linear, times
 from eigentoken.theory.language.conditions import (
     Condition,
     InHemisphere,
@@ -25,11 +27,15 @@ from eigentoken.theory.language.conditions import (
 from eigentoken.theory.language.terms import n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["TokenConditions", "asks_of_tokens", "conditions_at", "share_on_one_side", "verdict_at"]
+__all__ = ["Leaders", "TokenConditions", "asks_of_tokens", "conditions_at", "share_on_one_side", "verdict_at"]
 
 Ends = tuple[float, float]
 #: Entries of all tokens together, up to which the hemisphere is decided; and the width, where there are more tokens than that.
 MOST_ENTRIES, WIDEST = 1 << 18, 128
+#: The letters that the layer matrix F plays in the systems whose half spaces are asked about.
+VALUES = frozenset({"V", "U", "B", "F"})
+#: The widest layer matrix whose leading eigenvectors are enclosed for them.
+WIDEST_LEADER = 1024
 #: Entries up to which the exact simplex is tried.
 EXACT_LIMIT = 400
 
@@ -72,20 +78,60 @@ def conditions_at(tokens: Array) -> TokenConditions:
 def asks_of_tokens(condition: Condition) -> bool:
     """Is it a condition on the tokens alone, which :func:`verdict_at` decides?"""
     if isinstance(condition, InHemisphere):
-        return condition.normal is None
+        return condition.normal is None or str(condition.normal) in VALUES
     if isinstance(condition, Relation):
         return condition.relation.free_symbols == {n}
     return isinstance(condition, NotAllEqual | NoneOpposite | NotAllZero)
 
 
-def verdict_at(condition: Condition, tokens: Array, found: TokenConditions) -> Verdict:
-    """One such condition at these tokens; ``found`` is what is certified of them.
+@dataclass(frozen=True)
+class Leaders:
+    """The leading eigenvectors of a layer matrix F by real part, right and left (of F^T): verdicts with a vector and an angle."""
+
+    right: Verdict
+    left: Verdict
+
+    @classmethod
+    def of(cls, F: Enclosure) -> Leaders:
+        """Certified, up to the width at which a spectrum more is cheap."""
+        if F.shape[0] > WIDEST_LEADER:
+            nothing = undecided(f"no eigenvector is enclosed beyond d = {WIDEST_LEADER}")
+            return cls(nothing, nothing)
+        return cls(certify("principal-eigenvector", F), certify("principal-eigenvector", F.transpose))
+
+    def one_side(self, tokens: Array, *, left: bool) -> Verdict:
+        """Do all tokens lie on one side of the hyperplane across the eigenvector w, ``w^T x_i > 0`` for one sign of w?
+
+        The vector u of the verdict is within an angle phi of the line of w, ``sin phi <= s``, so that, both of length 1,
+        ``|w^T x - u^T x| <= 2 sin(phi/2) |x| <= 2^(1/2) s |x|`` for a sign of w.
+        """
+        leader = self.left if left else self.right
+        vector, sine = leader.details.get("vector"), leader.details.get("sine_of_angle")
+        if not leader.is_holds or vector is None or sine is None or not 0 <= sine < 0.5:
+            return undecided(f"the leading eigenvector is not enclosed: {leader.reason}")
+        x, u = exact(np.asarray(tokens, dtype=np.float64)), np.asarray(vector, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            heights, sizes = linear(x, u[None, :]), x.lengths()[1]
+            u_size = exact(u[None]).lengths()[1][0]
+            off = inflate(heights.radius[:, 0] + 1.4142135623731 * float(sine) * sizes * u_size + TINY, 8)
+            above, below = heights.center[:, 0] > off, heights.center[:, 0] < -off
+        if above.all() or below.all():
+            return holds(f"all {len(above)} tokens are on one side")
+        if above.any() and below.any():
+            return fails(f"{int(above.sum())} tokens are on one side, {int(below.sum())} on the other")
+        return undecided("a token is too near to the hyperplane")
+
+
+def verdict_at(condition: Condition, tokens: Array, found: TokenConditions, leaders: Leaders | None = None) -> Verdict:
+    """One such condition at these tokens; ``found`` is what is certified of them, ``leaders`` those of the layer they enter.
 
     >>> x = np.array([[3.0, 4.0], [5.0, 0.0]])
     >>> verdict_at(NotAllEqual(), x, conditions_at(x)).answer.value
     'holds'
     """
     x = np.asarray(tokens, dtype=np.float64)
+    if isinstance(condition, InHemisphere) and condition.normal is not None:
+        return undecided("no layer") if leaders is None else leaders.one_side(x, left=condition.left)
     if isinstance(condition, InHemisphere):
         return found.hemisphere
     if isinstance(condition, Relation):

@@ -50,6 +50,8 @@ class HeadWeights:
     prefix: str
     q_bias: Array | None = None
     k_bias: Array | None = None
+    dense: bool = True
+    "May a d x d matrix be formed of it?  Not where heads alone are examined, through their factors."
 
     @property
     def width(self) -> int:
@@ -97,7 +99,7 @@ class HeadWeights:
             factors = (
                 (self.named("O"), self.named("V")) if role == "value" else (self.named("Q").transpose, self.named("K"))
             )
-            self._products[role] = LowRank(*factors)
+            self._products[role] = LowRank(*factors, dense=self.dense)
         return self._products[role]
 
     def release(self) -> None:
@@ -141,6 +143,11 @@ class LayerWeights:
         """From the heads' arrays (keys Q, K, V, O, scale)."""
         made = [HeadWeights(**head, prefix=f"layer{index}.head{number}") for number, head in enumerate(heads)]
         return cls(index, tuple(made), Surroundings(**surroundings))
+
+    @property
+    def heads_only(self) -> bool:
+        """Are the heads examined alone, and ``F`` and ``S`` never formed?"""
+        return not all(head.dense for head in self.heads)
 
     @property
     def _positions(self) -> str:

@@ -13,7 +13,16 @@ from eigentoken.numerics.instances.plans import load as load_generators
 
 __all__ = ["load"]
 
-_MODULES = ("observed_claims", "certified_conditions", "certified_claims", "formulas", "invariance")
+_MODULES = (
+    "observed_claims",
+    "certified_conditions",
+    "certified_matrix_words",
+    "certified_claims",
+    "formulas",
+    "invariance",
+    "left_regions",
+    "opposites_and_rates",
+)
 
 
 def load() -> None:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.dynamics.problem import Problem
-from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_along, mask_tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.theory.systems.system import Space, Time
 
@@ -89,7 +89,7 @@ def _by_columns(batch: Batch, rows: Sequence[int]) -> Tensor:
         for c in range(batch.d):
             along = torch.zeros_like(batch.tokens)
             along[:, l, c] = 1.0
-            columns.append(torch.func.jvp(lambda x: problem.advance(x, 0.0), (batch.tokens,), (along,))[1])
+            columns.append(derivative_along(lambda x: problem.advance(x, 0.0), batch.tokens, along))
     full = torch.stack(columns, -1).reshape(batch.count, batch.n, batch.d, batch.n, batch.d)
     return full[:, list(rows)].permute(0, 1, 3, 2, 4)
 

@@ -21,6 +21,7 @@ from eigentoken.numerics.dynamics.enclosed_trajectories import precision as digi
 from eigentoken.numerics.instances.exact_values import Case, zero
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import conditions, terms
+from eigentoken.theory.language.matrix_words import IsZero, Stochastic
 from eigentoken.theory.language.places import ConsensusSet, Place
 from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.readings import ON_ARC
@@ -256,6 +257,8 @@ def on_arc_unknown(condition: conditions.Condition, case: Case, m: int) -> None:
     conditions.SharesTopEigenvector,
     conditions.ShareDominantPair,
     MultipleOf,
+    IsZero,
+    Stochastic,
 )
 def on_arc_of_parameters(condition: conditions.Condition, case: Case, m: int) -> bool:
     """Conditions on the parameters do not see the arc."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import sympy as sp
-from flint import acb
+from flint import acb, arb
 
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, zero
 from eigentoken.numerics.readings.author_observables import author_sign, is_authors
@@ -25,7 +25,7 @@ from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["classified", "observable_sign", "rate_sign"]
+__all__ = ["change_of", "classified", "observable_sign", "rate_sign", "value_of"]
 
 
 def classified(case: Case) -> Classification:
@@ -243,21 +243,7 @@ def rate_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
         return author_sign(observable, case, rate=True)
     for bits in BITS:
         with precision(bits):
-            setting = ball_setting(case.instance, bits)
-            parameters = {**setting.parameters, **_extra(case, bits)}
-            moved = setting.advance()
-
-            def ask(x: Any, setting: Any = setting, parameters: Any = parameters) -> Any:
-                return observable(setting.algebra(), case.instance.system, parameters, x, case.instance.mask)
-
-            if case.instance.system.time is Time.MAP:
-                value = ask(moved) - ask(setting.tokens)
-            else:
-                jets = tuple(
-                    tuple(Jet(a, {0: b}) for a, b in zip(token, velocity, strict=True))
-                    for token, velocity in zip(setting.tokens, moved, strict=True)
-                )
-                value = ask(jets).slopes.get(0, 0 * setting.one)
+            value = change_of(observable, case, bits)
             if value > 0:
                 return 1, value.str(12)
             if value < 0:
@@ -265,6 +251,32 @@ def rate_sign(observable: Observable, case: Case) -> tuple[int | None, str]:
             if value == 0:
                 return 0, "0"
     return None, value.str(12)
+
+
+def value_of(observable: Observable, case: Case, bits: int) -> arb:
+    """The observable at the state, in a ball; the precision is that of the caller."""
+    setting = ball_setting(case.instance, bits)
+    parameters = {**setting.parameters, **_extra(case, bits)}
+    return observable(setting.algebra(), case.instance.system, parameters, setting.tokens, case.instance.mask)
+
+
+def change_of(observable: Observable, case: Case, bits: int) -> arb:
+    """The change of the observable in one layer, or its derivative along the flow, in a ball."""
+    setting = ball_setting(case.instance, bits)
+    parameters = {**setting.parameters, **_extra(case, bits)}
+    moved = setting.advance()
+
+    def ask(x: Any) -> Any:
+        return observable(setting.algebra(), case.instance.system, parameters, x, case.instance.mask)
+
+    if case.instance.system.time is Time.MAP:
+        return ask(moved) - ask(setting.tokens)
+    jets = tuple(
+        tuple(Jet(a, {0: b}) for a, b in zip(token, velocity, strict=True))
+        for token, velocity in zip(setting.tokens, moved, strict=True)
+    )
+    found = ask(jets)
+    return found.slopes.get(0, 0 * setting.one) if isinstance(found, Jet) else 0 * setting.one
 
 
 def _by_sign(found: tuple[int | None, str], good: tuple[int, ...], what: str) -> Verdict:

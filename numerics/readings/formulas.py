@@ -18,6 +18,7 @@ from typing import Any
 import sympy as sp
 import torch
 
+from eigentoken.numerics.dynamics.torch_algebra import derivative_along
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan
@@ -352,8 +353,7 @@ class _Seen:
     def _derivative(self, expression: Expression, along: torch.Tensor) -> torch.Tensor:
         """Of a quantity, where the tokens move so (of the state alone)."""
         tokens = self.batch.tokens.expand_as(along).clone()
-        found: torch.Tensor = torch.func.jvp(lambda x: self._at(x, expression), (tokens,), (along,))[1]
-        return found
+        return derivative_along(lambda x: self._at(x, expression), tokens, along)
 
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
         return Quantities(self.batch, {STATE: tokens, **self.vectors}, self.scalar).scalar(expression, self.places)
@@ -381,7 +381,7 @@ def _apart(
 ) -> tuple[sp.Expr, tuple[tuple[sp.Symbol, Tensor], ...]]:
     """The term with a letter for each quantity of the calculus and whole numbers for its sizes; and what the letters are."""
     inside = sorted(expression.atoms(Tensor), key=str)
-    table = {term: sp.Dummy(f"quantity_{number}", real=True) for number, term in enumerate(inside)}
+    table = {term: sp.Symbol(f"quantity_{number}_of_the_calculus", real=True) for number, term in enumerate(inside)}
     plain = _numbers(expression.xreplace(table).xreplace(dict(sizes)))
     return plain, tuple((letter, term) for term, letter in table.items())
 

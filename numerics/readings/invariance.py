@@ -17,6 +17,7 @@ import sympy as sp
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue
 from eigentoken.numerics.readings.exact_places import at_place
+from eigentoken.numerics.readings.left_regions import region_left
 from eigentoken.numerics.readings.starts_in_a_basin import departure, enclosed_ends
 from eigentoken.numerics.readings.trajectories import states_along
 from eigentoken.theory.classification.jacobians import ball_setting
@@ -24,6 +25,7 @@ from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language import claims
 from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
@@ -41,6 +43,8 @@ STEPS, STEP, LOOKS = 5, 0.05, 12
 def certified_forward_invariant(claim: claims.ForwardInvariant, case: Case) -> Verdict:
     """For a map: does the next state of a state of the region leave it?  For a flow: is the state outside at some time?"""
     region: Any = claim.region
+    if isinstance(region, StateRegion):
+        return region_left(region, case)
     if not isinstance(region, Hemisphere):
         return undecided(f"no method shows that {type(region).__name__} is left")
     try:

@@ -12,17 +12,17 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_along
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.regions import in_loops
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.readings import OBSERVED
-from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["AWAY", "ON_BOUNDARY", "observe"]
+__all__ = ["AWAY", "ON_BOUNDARY", "observe", "rate_of"]
 
 #: A settled trajectory farther than this from the claimed limit has gone elsewhere.
 AWAY = 1e-2
@@ -164,50 +164,32 @@ def observed_when(claim: claims.When, batch: Batch) -> Tensor:
 
 def observe(observable: Observable, batch: Batch, x: Tensor) -> Tensor:
     """The observable at states ``x (B, n, d)``, through its one definition, with a tensor for each scalar."""
-    one = torch.ones((), dtype=torch.float64)
-    scalars = LoopAlgebra(torch.exp, torch.sqrt, one)
-    parameters = {name: _unstacked(value) for name, value in batch.parameters.items()}
-    for name, value in batch.extra.items():
-        parameters.setdefault(name, [value[:, a] for a in range(value.shape[1])] if value.ndim == 2 else value)
-    tokens = tuple(tuple(x[:, i, a] for a in range(x.shape[-1])) for i in range(x.shape[1]))
-    mask = causal_mask(batch.n) if batch.mask == "causal" else batch.mask
-    value = observable(scalars, batch.system, parameters, tokens, mask)
+    value = observable(*in_loops(batch, x))
     value = value if isinstance(value, Tensor) else torch.tensor(float(value), dtype=torch.float64)
     return value.expand(batch.count)
 
 
-def _unstacked(value: Any) -> Any:
-    value = value(0.0) if callable(value) else value
-    if isinstance(value, Tensor) and value.ndim == 3:
-        return [[value[:, i, j] for j in range(value.shape[2])] for i in range(value.shape[1])]
-    if isinstance(value, Tensor) and value.ndim == 2:
-        return [value[:, i] for i in range(value.shape[1])]
-    if isinstance(value, list):
-        return [{name: _unstacked(each) for name, each in head.items()} for head in value]
-    return value
-
-
-def _rate(claim: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+def rate_of(observable: Observable, batch: Batch) -> tuple[Tensor, Tensor]:
     """The change of the observable in one layer, or its derivative along the flow; and the size of rounding."""
     problem = problem_of(batch)
     moved = problem.advance(batch.tokens, 0.0)
-    before = observe(claim.observable, batch, batch.tokens)
+    before = observe(observable, batch, batch.tokens)
     if batch.system.time is Time.MAP:
-        after = observe(claim.observable, batch, moved)
+        after = observe(observable, batch, moved)
         return after - before, 1e-12 * (1 + before.abs())
-    rate: Tensor = torch.func.jvp(lambda x: observe(claim.observable, batch, x), (batch.tokens,), (moved,))[1]
+    rate = derivative_along(lambda x: observe(observable, batch, x), batch.tokens, moved)
     return rate, 1e-11 * (1 + before.abs())
 
 
 @OBSERVED.register(claims.Decreases)
 def observed_decreases(claim: claims.Decreases, batch: Batch) -> Tensor:
-    rate, noise = _rate(claim, batch)
+    rate, noise = rate_of(claim.observable, batch)
     return rate - noise
 
 
 @OBSERVED.register(claims.Increases)
 def observed_increases(claim: claims.Increases, batch: Batch) -> Tensor:
-    rate, noise = _rate(claim, batch)
+    rate, noise = rate_of(claim.observable, batch)
     return -rate - noise
 
 
@@ -243,7 +225,7 @@ def observed_converges_or_almost_every_converges(claim: Any, batch: Batch) -> Te
     """Positive for trajectories that settle away from the place, turn in a 2-cycle, or blow up.
 
     A start that stays where it is says nothing about almost every start: it is an equilibrium, or so slow (attention
-    weights far below rounding) that floats cannot tell.
+    weights far below rounding) that floats cannot tell.  Nor does one that ends at an unstable equilibrium: almost none do.
     """
     end = run(batch)
     away = distance(claim.place, batch, end.final)
@@ -255,6 +237,7 @@ def observed_converges_or_almost_every_converges(claim: Any, batch: Batch) -> Te
     if isinstance(claim, claims.AlmostEveryConverges):
         moved = torch.linalg.vector_norm(end.final - problem_of(batch).retract(batch.tokens), dim=-1).amax(-1)
         at_rest &= moved > AWAY
+        at_rest &= ~_repelling(batch.at(end.final), at_rest)
     result = torch.where(at_rest, away - AWAY, result)
     grown = (end.size > 1e5) & (away > 10 * start)
     result = torch.where(grown | ~end.finite, torch.full_like(away, 1.0), result)
@@ -265,6 +248,15 @@ def observed_converges_or_almost_every_converges(claim: Any, batch: Batch) -> Te
         size = torch.linalg.vector_norm(again - end.final, dim=-1).amax(-1)
         result = torch.where(cycle & (size > AWAY), size, result)
     return result
+
+
+def _repelling(batch: Batch, asked: Tensor) -> Tensor:
+    """Is the state, of those that are asked for, an unstable equilibrium?"""
+    found = torch.zeros_like(asked)
+    some = asked.nonzero().flatten()
+    if len(some):
+        found[some] = spectrum(batch.take(some)).margin() > SILENT
+    return found
 
 
 @OBSERVED.register(claims.Diverges)

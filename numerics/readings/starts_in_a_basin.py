@@ -1,6 +1,6 @@
 """An exact start whose trajectory is caught elsewhere: followed by validated arithmetic into a contraction region.
 
-The region (:class:`~eigentoken.numerics.readings.attracting_regions.Region`) is one in which everything converges to a
+The region (:class:`~eigentoken.numerics.readings.contraction_regions.Region`) is one in which everything converges to a
 point away from the claimed place; the trajectory from the exact start is enclosed, layer by layer for a map, by a Taylor
 method for a flow, until the enclosure lies inside it.  Starts near the exact one are caught as well, so an open set of
 starts is.
@@ -32,7 +32,17 @@ from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["Capture", "capture", "departure", "enclosed_ends", "flow_field", "is_caught", "on_circle", "state_at"]
+__all__ = [
+    "Capture",
+    "capture",
+    "departure",
+    "enclosed_ends",
+    "flow_field",
+    "is_caught",
+    "on_circle",
+    "state_at",
+    "steps_for",
+]
 
 DIGITS = 60
 ORDER = 18
@@ -68,7 +78,7 @@ class Capture:
 
 def capture(case: Case, place: Any = None) -> Capture | None:
     """A region that catches the trajectory from the tokens of the case, or ``None``; at once where it ends at the place."""
-    from eigentoken.numerics.readings.attracting_regions import contraction_region
+    from eigentoken.numerics.readings.contraction_regions import contraction_region, region_in_a_frame
 
     instance = case.instance
     if instance.system.space is Space.ELLIPSOID or instance.system.rotary is not None:
@@ -83,7 +93,8 @@ def capture(case: Case, place: Any = None) -> Capture | None:
     flat = instance.system.space is Space.EUCLIDEAN
     tokens = [[rounded(a, FINE) for a in token] if flat else list(sphere_point(token, FINE)) for token in final]
     exact = tuple(tuple(sp.Rational(a.numerator, a.denominator) for a in token) for token in tokens)
-    region = contraction_region(Case(replace(instance, tokens=exact), case.k, case.p, case.extra))
+    ended = Case(replace(instance, tokens=exact), case.k, case.p, case.extra)
+    region = contraction_region(ended) or region_in_a_frame(ended)
     if region is None:
         return None
     found = _arrival(batch, region)
@@ -146,6 +157,11 @@ def departure(case: Case, normal: Any) -> tuple[Fraction, int] | None:
             half = problem.retract(x + FLOAT_STEP / 2 * velocity)
             x = problem.retract(x + FLOAT_STEP * problem.advance(half, 0.0))
     return None
+
+
+def steps_for(batch: Any, time: Fraction) -> int:
+    """Steps of a validated integration up to the time, for the strength of the batch's one instance."""
+    return max(1, int(float(time) * _speed(batch)) + 1)
 
 
 def _speed(batch: Any) -> float:

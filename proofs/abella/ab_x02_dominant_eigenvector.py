@@ -425,9 +425,10 @@ AB_X2 = register(
     Statement(
         id="AB-X2",
         kind=Kind.EXTENSION,
-        source=Source(HERE, "full attention with a general value matrix"),
-        title="Consensus at a dominant eigenvector, full attention",
+        source=Source(HERE, "full or causal attention with a general value matrix"),
+        title="Consensus at a dominant eigenvector, full or causal attention",
         systems=("attention-flow",),
+        covers=Covers(masks=("causal",)),
         conditions=(NonPrincipalModulusBelow(V), Relation(Eigenvalue(V, 1) > 0), InHemisphere(V, left=True)),
         claims=(ForwardInvariant(Hemisphere(V, left=True)), Converges(ConsensusAt(V, 1))),
         depends=("AB-X1", "AB-E7"),
@@ -458,12 +459,12 @@ AB_X2 = register(
 )
 
 
-#: Not proved by the kernel, whose claims are about one head with full attention: the steps are checked one by one.
+#: Not proved by the kernel, whose claims are about one head: the steps are checked one by one.
 AB_X2C = register(
     replace(
         AB_X2,
         id="AB-X2c",
-        title="Consensus at a dominant eigenvector, with a causal mask or several heads",
+        title="Consensus at a dominant eigenvector, with several heads",
         covers=Covers(masks=("causal",), heads=(ShareDominantPair("V"),)),
         proof=None,
         claims_from=(("the half space is kept",), ("limit of the tokens",)),

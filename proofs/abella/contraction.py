@@ -9,6 +9,13 @@ import sympy as sp
 
 from eigentoken.proofs.abella.ab_l41_attention_weight_bounds import AB_L41
 from eigentoken.proofs.abella.attention_bounds import BOUND, BOUNDS, LEAST, METRIC, I, J, K, of_every_weight, weight
+from eigentoken.proofs.abella.heads_weights import (
+    NORM,
+    is_causal,
+    nonnegative_weight,
+    seen_weight_from_below,
+    weight_of,
+)
 from eigentoken.proofs.abella.heights import (
     LOW,
     S,
@@ -26,19 +33,20 @@ from eigentoken.proofs.abella.heights import (
 from eigentoken.proofs.steps.theorems import COMPARISON, DECAY, EUCLIDEAN, RAYLEIGH_BELOW
 from eigentoken.theory.calculus import HEAD, HEADS, Expression, Index, dot, one, vector
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.order import sees
 from eigentoken.theory.kernel.propositions import TRUE, Exists, ForAll, Implication, Proposition, proposition
-from eigentoken.theory.kernel.proved import Proved
+from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.conditions import InHemisphere, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusSet
 from eigentoken.theory.language.terms import d, matrix, n
 
-__all__ = ["consensus", "distance", "projected"]
+__all__ = ["EXPONENTIAL", "consensus", "distance", "exponential", "projected"]
 
 W, U = matrix("W"), matrix("U")
-#: A bound on the scores at all times, and on the heights.
-NORM, HIGH = sp.Symbol("b", nonnegative=True), sp.Symbol("m", positive=True)
+#: A bound on the heights.
+HIGH = sp.Symbol("m", positive=True)
 #: Every ``a_ik = alpha_ik h_k/h_i`` is at least this, and a number that is at most that.
 PULL, SLOWEST = LOW * sp.exp(-2 * NORM / LEAST) / (HIGH * sp.sqrt(d) * n), sp.Symbol("a", positive=True)
 KAPPA = SLOWEST * n * HEADS / 2
@@ -69,6 +77,8 @@ def on_ellipsoid() -> Proposition:
 class ContractionSetting:
     """Hypotheses: all heights are at least c, at most m; the norms of the scores are at most b."""
 
+    kappa = KAPPA
+
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.low = kernel.assume(higher(LOW))
@@ -77,7 +87,16 @@ class ContractionSetting:
         self.slow = kernel.assume(sp.Ge(PULL, SLOWEST, evaluate=False))
         self._heights: dict[Index, Proved] = {}
         self.least = kernel.unfold(kernel.given(PositiveDefinite(W)))
-        self.weights = kernel.part(kernel.recall(AB_L41), of_every_weight(BOUNDS[2]))
+
+    def weight_from_below(self, at: Index, other: Index) -> Proved:
+        """``alpha_ik >= e^{-2b/lambda}/(sqrt(d) n)``."""
+        kernel = self.kernel
+        weights = kernel.part(kernel.recall(AB_L41), of_every_weight(BOUNDS[2]))
+        bound = kernel.instantiate(kernel.instantiate(kernel.instantiate(weights, HEAD), at), other)
+        return kernel.arithmetic(
+            [bound, self.norm, self.least],
+            sp.Ge(Tensor(weight(at, other)), sp.exp(-2 * NORM / LEAST) / (sp.sqrt(d) * n), evaluate=False),
+        )
 
     def heights(self, at: Index) -> Proved:
         """``c <= h_i <= m``, and ``h_i != 0``; shown once for each index."""
@@ -104,22 +123,24 @@ class ContractionSetting:
     def pull(self, at: Index, other: Index) -> Proved:
         """``a_ik >= c e^{-2b/lambda}/(m sqrt(d) n) >= a``."""
         kernel = self.kernel
-        ratio = height(other) * height(at) ** -1
-        bound = kernel.instantiate(kernel.instantiate(kernel.instantiate(self.weights, HEAD), at), other)
-        smaller = kernel.arithmetic(
-            [bound, self.norm, self.least],
-            sp.Ge(Tensor(weight(at, other)), sp.exp(-2 * NORM / LEAST) / (sp.sqrt(d) * n), evaluate=False),
-        )
-        parts = [
-            self.known(each, at, other) for each in (kernel.product(weight(at, other), ratio), kernel.factors(ratio))
-        ]
+        ratio, smaller = height(other) * height(at) ** -1, self.weight_from_below(at, other)
+        seen = weight_of(kernel, at, other)
+        parts = [self.known(each, at, other) for each in (kernel.product(seen, ratio), kernel.factors(ratio))]
         quotient = kernel.arithmetic(
             [parts[1], self.heights(at), self.heights(other)], sp.Ge(Tensor(ratio), LOW / HIGH, evaluate=False)
         )
         return kernel.arithmetic(
             [smaller, parts[0], quotient, self.least, self.slow],
-            sp.Ge(Tensor(weight(at, other) * ratio), SLOWEST, evaluate=False),
+            sp.Ge(Tensor(seen * ratio), SLOWEST, evaluate=False),
         )
+
+    def draws(self, at: Index, other: Index) -> Proved:
+        """``a_ik >= 0``."""
+        kernel = self.kernel
+        ratio, seen = height(other) * height(at) ** -1, weight_of(kernel, at, other)
+        parts = [self.known(each, at, other) for each in (kernel.product(seen, ratio), kernel.factors(ratio))]
+        signs = [nonnegative_weight(kernel, at, other), self.heights(at), self.heights(other)]
+        return kernel.arithmetic([*parts, *signs], sp.Ge(Tensor(seen * ratio), 0, evaluate=False))
 
     def square(self, at: Index, other: Index) -> Proved:
         """``D_ij >= 0``."""
@@ -158,40 +179,50 @@ class ContractionSetting:
         known = [self.nonnegative(corner, *indices), self.known(written, *indices), *parts]
         return kernel.arithmetic(known, Tensor(pair) <= 2 * Tensor(near) + 2 * Tensor(far))
 
-    def one_term(self, first: Index, second: Index, other: Index) -> tuple[Expression, Proved]:
-        """What token k and a head add to the slope of ``D_ij``, and that it is at most ``-a D_ij/2``, at the widest pair."""
+    def one_term(self, first: Index, second: Index, other: Index, pulls: bool = True) -> tuple[Expression, Proved]:
+        """What token k and a head add to the slope of ``D_ij``: at most ``-a D_ij/2``, at the widest pair.
+
+        Without ``pulls``, of a token that the two may not see: it is not positive.
+        """
         kernel, indices = self.kernel, (first, second, other)
         near, far, pair = distance(other, first), distance(other, second), distance(first, second)
         gap, term, products, known = projected(first) - projected(second), one() * 0, [], []
         for at, plus, minus, sign in ((first, far, near, 2), (second, near, far, -2)):
             toward = vector(STATE, other) - height(other) * projected(at)
-            term = term + weight(at, other) * height(at) ** -1 * dot(toward, gap, METRIC) * sign
-            pull, turn = weight(at, other) * height(other) * height(at) ** -1, plus - minus - pair
+            seen = weight_of(kernel, at, other)
+            term = term + seen * height(at) ** -1 * dot(toward, gap, METRIC) * sign
+            pull, turn = seen * height(other) * height(at) ** -1, plus - minus - pair
             parts = self.sum_of((1, plus), (-1, minus), (-1, pair), indices=indices)
             value = Tensor(pull) * (Tensor(plus) - Tensor(minus) - Tensor(pair))
             split = [self.known(kernel.product(pull, turn), *indices), *parts]
-            known += [kernel.arithmetic(split, sp.Eq(Tensor(pull * turn), value, evaluate=False)), self.pull(at, other)]
+            drawn = self.pull(at, other) if pulls else self.draws(at, other)
+            known += [kernel.arithmetic(split, sp.Eq(Tensor(pull * turn), value, evaluate=False)), drawn]
             products.append(pull * turn)
         written = [kernel.total(*products), kernel.reduction(term, products[0] + products[1])]
         widest = kernel.instantiate(kernel.assume(self.widest(first, second)), other)
         known += [self.known(each, *indices) for each in written]
         known += [kernel.instantiate(widest, first), kernel.instantiate(widest, second)]
         known += [self.square(other, first), self.square(other, second), self.middle(first, second, other)]
-        falls = sp.Le(Tensor(term), -SLOWEST * Tensor(pair) / 2, evaluate=False)
-        return term, kernel.arithmetic(known, falls)
+        most = -SLOWEST * Tensor(pair) / 2 if pulls else sp.Integer(0)
+        return term, kernel.arithmetic(known, sp.Le(Tensor(term), most, evaluate=False))
+
+    def total(self, first: Index, second: Index, other: Index) -> tuple[Expression, Proved]:
+        """What token k and a head add to the slope, and that all of it is at most ``-kappa D_ij``."""
+        kernel = self.kernel
+        term, each = self.one_term(first, second, other)
+        return term, kernel.summed(kernel.generalise(HEAD, kernel.summed(kernel.generalise(other, each))))
 
     def slope(self, first: Index, second: Index) -> Proved:
         """``D_ij' <= -kappa D_ij`` at the widest pair."""
         kernel, other, pair = self.kernel, Index("token", "k"), distance(first, second)
-        term, each = self.one_term(first, second, other)
-        total = kernel.summed(kernel.generalise(HEAD, kernel.summed(kernel.generalise(other, each))))
+        term, total = self.total(first, second, other)
         rate = kernel.increment(pair)
         whole = term.summed(other, HEAD)
         written = kernel.reduction(rate.proposition.word.relation.rhs.expression, whole, kernel.given(IsIdentity(U)))
-        scaled = kernel.scaling(pair, -KAPPA)
+        scaled = kernel.scaling(pair, -self.kappa)
         known = [self.known(every_, first, second) for every_ in (rate, written, scaled)]
         return kernel.arithmetic(
-            [*known, total], sp.Le(rate.proposition.word.relation.lhs, -KAPPA * Tensor(pair), evaluate=False)
+            [*known, total], sp.Le(rate.proposition.word.relation.lhs, -self.kappa * Tensor(pair), evaluate=False)
         )
 
     def shape(self, first: Index, second: Index) -> Proved:
@@ -231,6 +262,38 @@ class ContractionSetting:
         )
 
 
+#: The first token, and that every token sees it.
+FIRST = Index("token", "l")
+SEEN = every(sp.Eq(Tensor(sees(J, FIRST)), 1, evaluate=False), J)
+
+
+class CausalSetting(ContractionSetting):
+    """Under a causal mask: all tokens see the first one, and it alone is known to draw them together."""
+
+    kappa = SLOWEST * HEADS / 2
+
+    def weight_from_below(self, at: Index, other: Index) -> Proved:
+        if other != FIRST:
+            raise Refused("the first token is the one that all tokens see")
+        return seen_weight_from_below(self.kernel, at, other, self.kernel.instantiate(self.kernel.assume(SEEN), at))
+
+    def total(self, first: Index, second: Index, other: Index) -> tuple[Expression, Proved]:
+        kernel = self.kernel
+        term, each = self.one_term(first, second, other, pulls=False)
+        less = self.known(kernel.scaling(term, -1), first, second, other)
+        falls = kernel.arithmetic([each, less], sp.Ge(Tensor(term * -1), 0, evaluate=False))
+        pulled, strong = self.one_term(first, second, FIRST)
+        turned = self.known(kernel.scaling(pulled, -1), first, second, FIRST)
+        more = kernel.summand(kernel.generalise(other, falls), FIRST)
+        whole = term.summed(other)
+        back = self.known(kernel.scaling(whole, -1), first, second)
+        pair = Tensor(distance(first, second))
+        every_head = kernel.arithmetic(
+            [more, strong, turned, back], sp.Le(Tensor(whole), -SLOWEST * pair / 2, evaluate=False)
+        )
+        return term, kernel.summed(kernel.generalise(HEAD, every_head))
+
+
 def decay(setting: ContractionSetting) -> Proved:
     """Where the heights stay above c: ``D_ij(t) <= C e^{-kappa t}``, by comparison of the widest pair."""
     kernel, first, second = setting.kernel, Index("token", "a0"), Index("token", "a1")
@@ -238,12 +301,12 @@ def decay(setting: ContractionSetting) -> Proved:
     smooth = [kernel.arithmetic([setting.heights(each)], sp.Ne(Tensor(height(each)), 0)) for each in (first, second)]
     both = kernel.conjunction(*(kernel.generalise(first, kernel.generalise(second, each)) for each in (falls, *smooth)))
     along = kernel.generalise(T, at_time(kernel, kernel.discharge(higher(LOW), both)), since())
-    return kernel.textbook(COMPARISON, along, f=distance(J, K), kappa=KAPPA, region=higher(LOW))
+    return kernel.textbook(COMPARISON, along, f=distance(J, K), kappa=setting.kappa, region=higher(LOW))
 
 
-def gap_bound(kernel: Kernel) -> Proved:
+def gap_bound(kernel: Kernel, kind: type[ContractionSetting] = ContractionSetting) -> Proved:
     """``|x_i(t) - x_j(t)|^2 <= 4 m^2/(lambda c^2) e^{-kappa t}`` for all pairs and ``t >= 0``, from ``h_i(0) >= c`` for all i."""
-    setting, here = ContractionSetting(kernel), kernel.assume(since())
+    setting, here = kind(kernel), kernel.assume(since())
     start = kernel.assume(higher(LOW, sp.Integer(0)))
     stays = kernel.modus_ponens(heights_stay(kernel), start)
     sooner = kernel.instantiate(stays, S, kernel.assume(sp.Ge(S, 0, evaluate=False)))
@@ -255,13 +318,41 @@ def gap_bound(kernel: Kernel) -> Proved:
     gaps = kernel.discharge(higher(LOW), setting.token_gap(I, J))
     now = kernel.modus_ponens(at_time(kernel, gaps, T), kernel.instantiate(stays, T, here))
     apart = vector(STATE, I) - vector(STATE, J)
-    said = sp.Le(Tensor(dot(apart, apart), T), GAP * sp.exp(-KAPPA * T), evaluate=False)
+    said = sp.Le(Tensor(dot(apart, apart), T), GAP * sp.exp(-kind.kappa * T), evaluate=False)
     close = kernel.arithmetic([now, kernel.instantiate(kernel.instantiate(width, I), J), setting.least], said)
     return kernel.generalise(T, kernel.generalise(I, kernel.generalise(J, close)), since())
 
 
 #: ``4 m^2/(lambda c^2)``.
 GAP = 4 * HIGH**2 / (LEAST * LOW**2)
+_APART = vector(STATE, I) - vector(STATE, J)
+_SMALLER = proposition(sp.Ge(PULL, SLOWEST, evaluate=False))
+_GUARDS = (
+    (LOW, higher(LOW, sp.Integer(0))),
+    (HIGH, on_ellipsoid()),
+    (NORM, proposition(BOUND <= NORM)),
+    (SLOWEST, _SMALLER),
+)
+
+
+def _rate() -> Proposition:
+    said = sp.Le(Tensor(dot(_APART, _APART), T), GAP * sp.exp(-KAPPA * T), evaluate=False)
+    found: Proposition = ForAll(T, since(), every(said, I, J))
+    for letter, guard in reversed(_GUARDS):
+        found = ForAll(letter, guard, found)
+    return ForAll(VectorLetter("v"), TRUE, found)
+
+
+#: ``|x_i(t) - x_j(t)|^2 <= 4 m^2/(lambda c^2) e^{-kappa t}`` where all heights are at least c at the start.
+EXPONENTIAL = _rate()
+
+
+def exponential(kernel: Kernel) -> Proved:
+    """A proof of :data:`EXPONENTIAL`."""
+    found = gap_bound(kernel)
+    for letter, guard in reversed(_GUARDS):
+        found = kernel.generalise(letter, found, guard)
+    return kernel.generalise(VectorLetter("v"), found)
 
 
 def high_enough(kernel: Kernel) -> Proved:
@@ -290,9 +381,12 @@ def high_enough(kernel: Kernel) -> Proved:
 def consensus(kernel: Kernel) -> Proved:
     """``Converges(ConsensusSet())``: some plane has all tokens above it, and then the gaps decay."""
     least = kernel.unfold(kernel.given(PositiveDefinite(W)))
-    gaps = gap_bound(kernel)
-    rate = kernel.arithmetic([least], sp.Gt(KAPPA, 0, evaluate=False))
-    limit = kernel.textbook(DECAY, rate, kernel.arithmetic([least], sp.Ne(LEAST, 0)), C=GAP, kappa=KAPPA)
+    kind = CausalSetting if is_causal(kernel) else ContractionSetting
+    gaps = gap_bound(kernel, kind)
+    if is_causal(kernel):
+        gaps = kernel.exists_elimination(kernel.first_token(FIRST, J), gaps)
+    rate = kernel.arithmetic([least], sp.Gt(kind.kappa, 0, evaluate=False))
+    limit = kernel.textbook(DECAY, rate, kernel.arithmetic([least], sp.Ne(LEAST, 0)), C=GAP, kappa=kind.kappa)
     small = limit.proposition.letter
     some = kernel.instantiate(limit, small)
     late = some.proposition.letter

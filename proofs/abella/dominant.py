@@ -10,11 +10,13 @@ from typing import Any
 
 import sympy as sp
 
+from eigentoken.proofs.abella.heads_weights import is_causal
 from eigentoken.proofs.abella.heights import S, T, at_time, every, since, until
 from eigentoken.proofs.steps.theorems import COMPARISON
-from eigentoken.theory.calculus import Expression, Index, Letter, dot, exponential, factor, one, vector
+from eigentoken.theory.calculus import Expression, Index, Letter, MaskEntry, dot, exponential, factor, one, vector
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.order import sees
 from eigentoken.theory.kernel.propositions import ForAll, Proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
@@ -32,11 +34,27 @@ VALUE, NORM = (Letter("V"),), (Letter("N"),)
 LOW = sp.Symbol("c", positive=True)
 
 
-def weight(at: Index, other: Index) -> Expression:
-    """``alpha_ij = exp(x_i^T M x_j) / sum_k exp(x_i^T M x_k)``."""
+def _unmasked(kernel: Kernel, at: Index, other: Index) -> Expression:
+    """``exp(x_i^T M x_j) / sum_k exp(x_i^T M x_k)``, the sum over the tokens that token i sees."""
     score, x = (Letter("M"),), vector(STATE, at)
-    whole = factor(row_sum(dot(x, vector(STATE, _SUMMED), score), _SUMMED), -1)
+    masks = (MaskEntry("causal", at, _SUMMED),) if is_causal(kernel) else ()
+    whole = factor(row_sum(dot(x, vector(STATE, _SUMMED), score), _SUMMED, masks), -1)
     return exponential(dot(x, vector(STATE, other), score)) * whole
+
+
+def weight(kernel: Kernel, at: Index, other: Index) -> Expression:
+    """``alpha_ij``; under a causal mask it is zero where ``j > i``."""
+    plain = _unmasked(kernel, at, other)
+    return sees(at, other) * plain if is_causal(kernel) else plain
+
+
+def nonnegative_weight(kernel: Kernel, at: Index, other: Index) -> Proved:
+    """``alpha_ij >= 0``; with full attention ``alpha_ij > 0``."""
+    plain = _unmasked(kernel, at, other)
+    if not is_causal(kernel):
+        return kernel.positive(plain)
+    known = [kernel.causal_order(at, other), kernel.product(sees(at, other), plain), kernel.positive(plain)]
+    return kernel.arithmetic(known, sp.Ge(Tensor(weight(kernel, at, other)), 0, evaluate=False))
 
 
 def height(at: Index) -> Expression:
@@ -81,7 +99,7 @@ def lowest_falls_slowly(kernel: Kernel, at: Index, other: Index) -> Proved:
     falls = first * -1
     gap = dot(vector("u"), vector(STATE, other), VALUE) - dot(vector(STATE, at), vector(STATE, other), VALUE) * first
     part = gap + first * SIZE
-    term = weight(at, other) * part
+    term = weight(kernel, at, other) * part
     least = every(sp.Le(Tensor(second * -1), Tensor(falls), evaluate=False), other)
     known = [
         kernel.instantiate(kernel.assume(above()), at),
@@ -93,7 +111,7 @@ def lowest_falls_slowly(kernel: Kernel, at: Index, other: Index) -> Proved:
         kernel.factors(part),
     ]
     rises = kernel.arithmetic(known, sp.Ge(Tensor(part), 0, evaluate=False))
-    signs = [rises, kernel.product(weight(at, other), part), kernel.positive(weight(at, other))]
+    signs = [rises, kernel.product(weight(kernel, at, other), part), nonnegative_weight(kernel, at, other)]
     total = kernel.summed(kernel.generalise(other, kernel.arithmetic(signs, sp.Ge(Tensor(term), 0, evaluate=False))))
     rate = kernel.increment(falls)
     slope = rate.proposition.word.relation

@@ -17,6 +17,7 @@ from eigentoken.proofs.abella.dominant import (
     height,
     heights_stay_positive,
     lifted,
+    nonnegative_weight,
     weight,
 )
 from eigentoken.proofs.abella.heights import S, T, at_time, every, since, until
@@ -174,17 +175,19 @@ class Pulled:
         whole, value = self.bracket(at, other)
         scale = height(at) ** -1 * 2
         parts = [
-            kernel.product(weight(at, other) * scale, whole),
-            kernel.product(weight(at, other), scale),
+            kernel.product(weight(kernel, at, other) * scale, whole),
+            kernel.product(weight(kernel, at, other), scale),
             kernel.factors(scale),
         ]
         known = [*(self.known(each, at, other) for each in parts), value, self.crossing(at, other), self.below]
-        known += [kernel.positive(weight(at, other)), self.up(at), self.up(other), self.nonnegative(rest(at), at)]
-        pull = Tensor(weight(at, other)) * Tensor(height(other)) / Tensor(height(at))
+        known += [nonnegative_weight(kernel, at, other), self.up(at), self.up(other), self.nonnegative(rest(at), at)]
+        pull = Tensor(weight(kernel, at, other)) * Tensor(height(other)) / Tensor(height(at))
         said = sp.Le(
-            Tensor(weight(at, other) * scale * whole), -2 * (TOP - RHO) * pull * Tensor(size(at)), evaluate=False
+            Tensor(weight(kernel, at, other) * scale * whole),
+            -2 * (TOP - RHO) * pull * Tensor(size(at)),
+            evaluate=False,
         )
-        return weight(at, other) * scale * whole, kernel.arithmetic(known, said)
+        return weight(kernel, at, other) * scale * whole, kernel.arithmetic(known, said)
 
     # -- the slope of the largest ----------------------------------------------------------------------------------------
 
@@ -200,7 +203,7 @@ class Pulled:
         """``D_i' <= 0`` at the largest."""
         kernel, other = self.kernel, Index("token", "j")
         term, bound = self.term(at, other)
-        known = [bound, self.below, kernel.positive(weight(at, other)), self.up(at), self.up(other)]
+        known = [bound, self.below, nonnegative_weight(kernel, at, other), self.up(at), self.up(other)]
         known.append(self.nonnegative(rest(at), at))
         each = kernel.arithmetic(known, sp.Le(Tensor(term), 0, evaluate=False))
         total = kernel.summed(kernel.generalise(other, each))
@@ -256,7 +259,7 @@ class Pulled:
         """``D_i' <= -kappa D_i`` at the largest, where all ``D_j <= 1/e``."""
         kernel, other = self.kernel, Index("token", "j")
         term, bound = self.term(at, other)
-        weighted = weight(at, other) * size(at)
+        weighted = weight(kernel, at, other) * size(at)
         ratio = kernel.arithmetic(
             [self.heights(at), self.heights(other)],
             sp.Ge(Tensor(height(other)) / Tensor(height(at)), DELTA, evaluate=False),
@@ -265,11 +268,11 @@ class Pulled:
             bound,
             ratio,
             self.below,
-            kernel.positive(weight(at, other)),
+            nonnegative_weight(kernel, at, other),
             self.up(at),
             self.nonnegative(rest(at), at),
         ]
-        known.append(self.known(kernel.product(weight(at, other), size(at)), at))
+        known.append(self.known(kernel.product(weight(kernel, at, other), size(at)), at))
         each = kernel.arithmetic(known, sp.Le(Tensor(term), -KAPPA * Tensor(weighted), evaluate=False))
         total = kernel.summed(kernel.generalise(other, each))
         rates = self._rate(at, term, other)

@@ -1,6 +1,6 @@
 """Heights over a plane in the kernel: where all heights ``v^T x_i`` are positive, the lowest does not fall (AB-X1, AB-T4.1).
 
-For the flow with any heads, ``U = I``, on any ellipsoid; the scores may depend on time.
+For the flow with any heads, ``U = I``, on any ellipsoid, with full attention or a causal mask; the scores may depend on time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.proofs.abella.attention_bounds import METRIC, I, J, weight
+from eigentoken.proofs.abella.attention_bounds import METRIC, I, J
+from eigentoken.proofs.abella.heads_weights import nonnegative_weight, weight_of
 from eigentoken.proofs.steps.theorems import CAUCHY_SCHWARZ, COMPARISON
 from eigentoken.theory.calculus import HEAD, Expression, Index, dot, one, vector
 from eigentoken.theory.kernel.kernel import Kernel
@@ -82,7 +83,8 @@ def lowest_rises(kernel: Kernel, at: Index, other: Index) -> Proved:
     first, second = height(at), height(other)
     falls = first * -1
     gap = second - dot(vector(STATE, at), vector(STATE, other), METRIC) * first
-    term = weight(at, other) * gap
+    seen = weight_of(kernel, at, other)
+    term = seen * gap
     over = [
         kernel.assume(above()),
         kernel.assume(every(sp.Le(Tensor(second * -1), Tensor(falls), evaluate=False), other)),
@@ -90,7 +92,7 @@ def lowest_rises(kernel: Kernel, at: Index, other: Index) -> Proved:
     known = [kernel.instantiate(over[0], at), kernel.instantiate(over[1], other)]
     scaled = [kernel.scaling(each, -1) for each in (first, second)]
     rises = kernel.arithmetic([*known, *scaled, cosine(kernel, at, other), kernel.factors(gap)], Tensor(gap) >= 0)
-    parts = [rises, kernel.product(weight(at, other), gap), kernel.positive(weight(at, other))]
+    parts = [rises, kernel.product(seen, gap), nonnegative_weight(kernel, at, other)]
     total = kernel.generalise(other, kernel.arithmetic(parts, sp.Ge(Tensor(term), 0, evaluate=False)))
     sums = kernel.summed(kernel.generalise(HEAD, kernel.summed(total)))
     rate = kernel.increment(falls)

@@ -107,13 +107,12 @@ CL_7 = register(
             Remark(
                 RemarkKind.CONVENTION,
                 r"Energies in this literature differ by factors: with $E_{\beta} = \frac1{2\beta n^2}\sum_{ij}e^{\beta "
-                r"x_i^{\top}x_j}$ the rates are $\frac1{n^2}\sum_iZ_i|\dot x_i|^2$ (softmax) and $\frac1n\sum_i|\dot x_i|^2$ "
-                r"(unnormalised weights); the vectors use this one.",
+                r"x_i^{\top}x_j}$ the rate of the first claim is $\frac1{n^2}\sum_iZ_i|\dot x_i|^2$; the vectors use this one.",
             ),
             Remark(
                 RemarkKind.OPEN,
-                "The same for unnormalised weights, which no system here has, and that both flows have the same equilibria with "
-                "the same inertia (by Sylvester and Ostrowski).",
+                "The same for unnormalised weights, with the rate $\\frac1n\\sum_i|\\dot x_i|^2$, which no system here has, and "
+                "that both flows have the same equilibria with the same inertia (by Sylvester and Ostrowski).",
             ),
         ),
         vectors=(

@@ -18,6 +18,7 @@ from eigentoken.proofs.steps.map_theorems import STABLE_MINIMA, at, near
 from eigentoken.proofs.steps.step_lengths import apart_from_zero
 from eigentoken.proofs.steps.theorems import EUCLIDEAN, OPERATOR_NORM
 from eigentoken.theory.calculus import TOKENS, Expression, Index, Letter, dot, matrix, one, vector
+from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -37,7 +38,22 @@ from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.terms import SpectralNorm
 
-__all__ = ["BALANCED", "BELOW", "DEPTH", "NEGATIVE", "STABLE", "UNIT", "antipodal_stability"]
+__all__ = [
+    "BALANCED",
+    "BELOW",
+    "DEPTH",
+    "NEGATIVE",
+    "PLACE",
+    "RADIUS",
+    "STABLE",
+    "UNIT",
+    "antipodal_stability",
+    "defined",
+    "norm_of_values",
+    "small_mean",
+    "tilted_form",
+    "two_tokens",
+]
 
 PLACE = VectorLetter("a")
 _A, _X, _Z, _J = vector("a", TOKEN), vector("x", TOKEN), vector(Z.name), Index("token", "j")
@@ -60,7 +76,8 @@ BELOW = for_every(
 )
 NEGATIVE = Exists(DEPTH, TRUE, BELOW)
 STABLE = ForAll(PLACE, Conjunction((UNIT, BALANCED, NEGATIVE)), stays_near("a"))
-_EPS = DEPTH**2 / (4 * (DEPTH + 2 * _NORM) ** 2)
+#: W is not negative at states with ``|x_i - a_i|^2`` up to this number.
+RADIUS = DEPTH**2 / (4 * (DEPTH + 2 * _NORM) ** 2)
 
 
 def _rests_there(k: Kernel) -> Proved:
@@ -91,28 +108,28 @@ def _centred(k: Kernel, *vectors: Expression) -> list[Proved]:
     ]
 
 
-def _small_mean(k: Kernel) -> Proved:
+def small_mean(k: Kernel, eps: sp.Expr = RADIUS) -> Proved:
     """``|xbar|^2 <= eps``: the mean of ``x_i - a_i``."""
     gap = _X - _A
     middle = _MEAN - _CENTRE
     apart = gap - middle
-    each = k.instantiate(k.assume(near("a", _EPS)), TOKEN)
-    bound = one() * _EPS
+    each = k.instantiate(k.assume(near("a", eps)), TOKEN)
+    bound = one() * eps
     level = k.arithmetic([each, k.factors(bound)], sp.Le(Tensor(dot(gap, gap)), Tensor(bound), evaluate=False))
     known = [
         k.summed(k.generalise(TOKEN, level)),
-        expanded(k, bound.summed(TOKEN), (TOKENS * _EPS,)),
+        expanded(k, bound.summed(TOKEN), (TOKENS * eps,)),
         k.square(apart, TOKEN),
         expanded(k, dot(apart, apart).summed(TOKEN), (1, dot(gap, gap).summed(TOKEN)), (-TOKENS, dot(middle, middle))),
         expanded(k, dot(middle, middle), (1, dot(_MEAN, _MEAN)), (-2, dot(_MEAN, _CENTRE)), (1, dot(_CENTRE, _CENTRE))),
         *_centred(k, _MEAN, _CENTRE),
     ]
-    found = k.arithmetic(known, sp.Le(Tensor(dot(_MEAN, _MEAN)), _EPS, evaluate=False))
+    found = k.arithmetic(known, sp.Le(Tensor(dot(_MEAN, _MEAN)), eps, evaluate=False))
     defined = [each for each in found.hypotheses if isinstance(relation_of(each), sp.Ne)]
-    return k.supply(found, *(k.arithmetic([_norm(k)], each) for each in defined))
+    return k.supply(found, *(k.arithmetic([norm_of_values(k)], each) for each in defined))
 
 
-def _two_tokens(k: Kernel) -> Proved:
+def two_tokens(k: Kernel) -> Proved:
     """``x_i^T xbar = |xbar|^2`` for two tokens."""
     two = k.given(sp.Eq(n, 2))
     some = k.instantiate(k.pair(two), TOKEN)
@@ -129,30 +146,35 @@ def _two_tokens(k: Kernel) -> Proved:
     return k.exists_elimination(some, k.arithmetic(known, equal))
 
 
-def _tilt(k: Kernel) -> Proved:
+def tilt_of_mean(k: Kernel, eps: sp.Expr = RADIUS) -> Proved:
     """``beta^2 <= 4 eps |xbar|^2`` with ``beta = a_i^T xbar``."""
     gap = _X - _A
     size, beta = Tensor(dot(_MEAN, _MEAN)), Tensor(dot(_A, _MEAN))
     known = [
-        _two_tokens(k),
-        _small_mean(k),
-        k.instantiate(k.assume(near("a", _EPS)), TOKEN),
+        two_tokens(k),
+        small_mean(k, eps),
+        k.instantiate(k.assume(near("a", eps)), TOKEN),
         k.textbook(EUCLIDEAN, y=gap, z=_MEAN),
         expanded(k, dot(gap, _MEAN), (1, dot(_X, _MEAN)), (-1, dot(_A, _MEAN))),
         k.square(_MEAN),
     ]
     x, b, bound = sp.symbols("s b r", real=True)
-    apart = k.arithmetic(known, sp.And(sp.Le((size - beta) ** 2, _EPS * size), size <= _EPS, size >= 0))
+    apart = k.arithmetic(known, sp.And(sp.Le((size - beta) ** 2, eps * size), size <= eps, size >= 0))
     hypotheses = (sp.Le((x - b) ** 2, bound * x), x <= bound, x >= 0)
     lemma = k.lemma(hypotheses, sp.Le(b**2, 4 * bound * x), x, b, bound)
-    defined = k.arithmetic([_norm(k)], sp.Gt(_EPS, 0))
-    return _at(k, lemma, (size, beta, _EPS), apart, defined)
+    defined = k.arithmetic([norm_of_values(k)], sp.Gt(eps, 0))
+    return _at(k, lemma, (size, beta, eps), apart, defined)
 
 
-def _norm(k: Kernel) -> Proved:
+def norm_of_values(k: Kernel) -> Proved:
     """``|V| >= 0``."""
     found = k.textbook(OPERATOR_NORM, A=V, z=_A)
     return k.part(found, found.proposition.parts[1])
+
+
+def defined(k: Kernel, value: sp.Expr) -> list[Proved]:
+    """Where a number made of the depth and of the norm of V has a value."""
+    return [k.arithmetic([norm_of_values(k)], each) for each in where_defined(value)]
 
 
 def _at(k: Kernel, lemma: Proved, values: tuple[sp.Expr, ...], *known: Proved) -> Proved:
@@ -205,8 +227,8 @@ def _form_bound(k: Kernel) -> Proved:
     return k.arithmetic([below, cross, split, small], whole)
 
 
-def _minimum(k: Kernel) -> Proved:
-    """``W(x) >= W(a) = 0`` near a."""
+def tilted_form(k: Kernel, parts: int = 1) -> Proved:
+    """``xbar^T V xbar <= -(1 - 1/m) c |xbar|^2 / 2``, where ``|x_i - a_i|^2 <= eps/m``."""
     across = _MEAN - dot(_A, _MEAN) * _A
     beta, size = Tensor(dot(_A, _MEAN)), Tensor(dot(_MEAN, _MEAN))
     length = expanded(
@@ -216,20 +238,26 @@ def _minimum(k: Kernel) -> Proved:
         (-2, dot(_A, _MEAN), dot(_A, _MEAN)),
         (1, dot(_A, _MEAN), dot(_A, _MEAN), dot(_A, _A)),
     )
-    form = Tensor(dot(_MEAN, _MEAN, _V))
-    known = [_form_bound(k), length, k.instantiate(k.assume(UNIT), TOKEN), _tilt(k), _norm(k), k.square(_MEAN)]
+    form, tilt = Tensor(dot(_MEAN, _MEAN, _V)), tilt_of_mean(k, RADIUS / parts)
+    known = [_form_bound(k), length, k.instantiate(k.assume(UNIT), TOKEN), tilt, norm_of_values(k), k.square(_MEAN)]
     tilted = sp.Le(form, -DEPTH * size / 2 + (DEPTH / 2 + 2 * _NORM**2 / DEPTH + _NORM) * beta**2, evaluate=False)
     first = k.arithmetic(known[:3], tilted)
     f, x, b, norm = sp.symbols("f s b N", real=True)
-    eps = DEPTH**2 / (4 * (DEPTH + 2 * norm) ** 2)
+    eps = DEPTH**2 / (4 * (DEPTH + 2 * norm) ** 2) / parts
     hypotheses = (
         norm >= 0,
         x >= 0,
         sp.Le(b**2, 4 * eps * x),
         sp.Le(f, -DEPTH * x / 2 + (DEPTH / 2 + 2 * norm**2 / DEPTH + norm) * b**2),
     )
-    lemma = k.lemma(hypotheses, f <= 0, f, x, b, norm)
-    below = _at(k, lemma, (form, size, beta, _NORM), first, *known[3:])
+    left = sp.Rational(parts - 1, 2 * parts)
+    lemma = k.lemma(hypotheses, sp.Le(f, -left * DEPTH * x), f, x, b, norm)
+    return _at(k, lemma, (form, size, beta, _NORM), first, *known[3:])
+
+
+def _minimum(k: Kernel) -> Proved:
+    """``W(x) >= W(a) = 0`` near a."""
+    below = tilted_form(k)
     at_place = dot(_CENTRE, _CENTRE, _V) * sp.Rational(-1, 2)
     back = _CENTRE.applied((Letter("V", True),))
     zero = [
@@ -238,7 +266,7 @@ def _minimum(k: Kernel) -> Proved:
         expanded(k, _W, (sp.Rational(-1, 2), dot(_MEAN, _MEAN, _V))),
     ]
     least = k.arithmetic([below, *zero], sp.Ge(Tensor(_W), Tensor(at_place), evaluate=False))
-    return k.generalise(VectorLetter(STATE), k.discharge(near("a", _EPS), least))
+    return k.generalise(VectorLetter(STATE), k.discharge(near("a", RADIUS), least))
 
 
 def antipodal_stability(k: Kernel) -> Proved:
@@ -255,7 +283,7 @@ def antipodal_stability(k: Kernel) -> Proved:
         *(k.generalise(state, each) for each in (falls(k), slope(k), apart)),
         k.assume(UNIT),
         _rests_there(k),
-        k.witness(wanted, _EPS, _minimum(k), k.arithmetic([_norm(k)], sp.Gt(_EPS, 0, evaluate=False))),
+        k.witness(wanted, RADIUS, _minimum(k), k.arithmetic([norm_of_values(k)], sp.Gt(RADIUS, 0, evaluate=False))),
         **objects,
     )
     found = k.exists_elimination(k.assume(NEGATIVE), found)

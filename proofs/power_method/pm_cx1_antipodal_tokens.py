@@ -1,7 +1,7 @@
 """PM-CX1: two antipodal tokens can be Lyapunov stable: the counterexample to Lemmas 5, 6 and Theorem 2.
 
-n = 2, ``alpha |V| < 1``: every state ``(w, -w)`` with V negative definite on ``w^perp`` is Lyapunov stable; so is ``(v_1, -v_1)``
-if ``lambda_2 < 0``.  New here.
+n = 2, ``alpha |V| < 1``: every state ``(w, -w)`` with V negative definite on ``w^perp`` is Lyapunov stable, and almost all starts
+near it end with opposite tokens; so it is with ``(v_1, -v_1)`` if ``lambda_2 < 0``.  New here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.power_method.antipodal_attraction import ATTRACTS, antipodal_attraction
 from eigentoken.proofs.power_method.antipodal_stability import (
     BALANCED,
     NEGATIVE,
@@ -82,7 +83,7 @@ def _below(k: Kernel, line: Proved, signs: Proved, top: Proved) -> Proved:
 
 
 def proof(k: Kernel) -> Proved:
-    """W has a local minimum at these states; for a split on ``v_1`` the conditions follow from ``lambda_2 < 0``."""
+    """W has a local minimum at these states, what rests near them is opposite; on ``v_1`` it follows from ``lambda_2 < 0``."""
     every = antipodal_stability(k)
     means = k.meaning(_PRINCIPAL)
     split = means.proposition.right.guard
@@ -97,7 +98,7 @@ def proof(k: Kernel) -> Proved:
     stays = k.instantiate(every, VectorLetter("a"), known)
     shown = k.generalise(VectorLetter("a"), k.exists_elimination(k.assume(split), stays), split)
     principal = k.discharge(_SECOND, k.modus_ponens(means, shown))
-    return k.conjunction(every, principal)
+    return k.conjunction(every, principal, antipodal_attraction(k, every))
 
 
 TV9 = instance("oja-map", [["1", "0"], ["-1", "0"]], V=[["1", "0"], ["0", "-1/2"]], alpha="1/4")
@@ -141,7 +142,7 @@ PM_CX1 = register(
         id="PM-CX1",
         kind=Kind.COUNTEREXAMPLE,
         source=Source(HERE, "against Li-Altafini, Lemmas 5, 6 and Theorem 2"),
-        title="Two antipodal tokens can be stable",
+        title="Two antipodal tokens can be stable and attracting",
         systems=("oja-map",),
         conditions=(
             Symmetric(V),
@@ -149,7 +150,7 @@ PM_CX1 = register(
             Relation(sp.Eq(n, 2)),
             Relation(sp.Ge(d, 2, evaluate=False)),
         ),
-        claims=(Formula(STABLE), When(_SECOND, _PRINCIPAL)),
+        claims=(Formula(STABLE), When(_SECOND, _PRINCIPAL), Formula(ATTRACTS)),
         depends=("PM-R3",),
         proof=proof,
         vectors=(

@@ -118,7 +118,7 @@ PM_T1 = register(
         id="PM-T1",
         kind=Kind.THEOREM,
         source=Source(LI_ALTAFINI, "Theorem 1"),
-        title="Multi-head attention aligns with the principal eigenvector of the layer matrix",
+        title="Multi-head attention: consensus at the eigenvectors of the layer matrix",
         systems=("multihead-map",),
         conditions=(Symmetric(F), SimpleTop(F), Relation(lam(F, 1) > 0), Relation(n >= 2)),
         claims=(

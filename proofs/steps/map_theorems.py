@@ -15,15 +15,37 @@ from eigentoken.theory.calculus import Expression, Index, Norm, dot, factor, sub
 from eigentoken.theory.calculus.atoms import Dot
 from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.kernel.multipliers import DIRECTIONS, TANGENT
-from eigentoken.theory.kernel.propositions import TRUE, Atom, Exists, ForAll, Implication, Proposition, proposition
+from eigentoken.theory.kernel.propositions import (
+    TRUE,
+    Atom,
+    Conjunction,
+    Exists,
+    ForAll,
+    Implication,
+    Proposition,
+    proposition,
+    put,
+)
 from eigentoken.theory.kernel.proved import Refused
-from eigentoken.theory.kernel.tensors import STATE, Rate, Slope, Tensor, VectorLetter, bases_of, is_defined
+from eigentoken.theory.kernel.tensors import STATE, AtTime, Rate, Slope, Tensor, VectorLetter, bases_of, is_defined
 from eigentoken.theory.kernel.words import stays_near
 from eigentoken.theory.language.claims import Converges
 from eigentoken.theory.language.places import SomeEquilibrium
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["DESCENT", "RADIUS", "SPEED", "STABLE_MINIMA", "STEP", "at", "lengths", "near"]
+__all__ = [
+    "DESCENT",
+    "LIMIT_AT_REST",
+    "RADIUS",
+    "SPEED",
+    "STABLE_MINIMA",
+    "STEP",
+    "at",
+    "lengths",
+    "near",
+    "stays_within",
+    "vanishes",
+]
 
 _I = Index("token", "i")
 _X = VectorLetter(STATE)
@@ -131,6 +153,51 @@ STABLE_MINIMA = Textbook(
     reference="Absil, Mahony, Andrews, Convergence of the iterates of descent methods for analytic cost functions, SIAM J. "
     "Optim. 16 (2005), on the stability of minima, with the erratum on the authors' page, in analytic charts",
     bibtex=bibtex("Absil-Mahony-Andrews"),
+    time=Time.MAP,
+    autonomous=True,
+    space=Space.SPHERE,
+)
+
+
+_STEPS, _SMALL = sp.Symbol("t", integer=True), sp.Symbol("epsilon", positive=True)
+_LATE = sp.Symbol("T", integer=True, nonnegative=True)
+
+
+def stays_within(name: str, bound: sp.Expr) -> Proposition:
+    """``|x_i(t) - a_i|^2 <= bound`` for every token, at every time."""
+    since = proposition(sp.Ge(_STEPS, 0, evaluate=False))
+    return ForAll(_STEPS, since, put(near(name, bound), {_X: AtTime(_STEPS)}))
+
+
+def vanishes(q: Expression) -> Proposition:
+    """For every epsilon > 0 the quantity is at most epsilon from some time on."""
+    after = proposition(sp.Ge(_STEPS, _LATE, evaluate=False))
+    below = proposition(sp.Le(Tensor(q, _STEPS), _SMALL, evaluate=False))
+    return ForAll(_SMALL, TRUE, Exists(_LATE, TRUE, ForAll(_STEPS, after, below)))
+
+
+def _limit_at_rest(q: Expression, a: VectorLetter, bound: sp.Expr) -> tuple[tuple[Any, ...], Any]:
+    _check(q, bound)
+    if a in (_X, VectorLetter("z")) or is_defined(a.name) or q.free_indices:
+        raise Refused("one number is asked for, and a family of vectors that does not move")
+    if sp.sympify(bound).free_symbols & {_STEPS, _SMALL, _LATE}:
+        raise Refused("the bound does not depend on the time")
+    zero = Implication(Conjunction((RESTS, near(a.name, bound))), proposition(sp.Eq(Tensor(q), 0, evaluate=False)))
+    hypotheses = (Atom(Converges(SomeEquilibrium())), stays_within(a.name, bound), _at_every_state(zero))
+    return hypotheses, vanishes(q)
+
+
+#: A trajectory that tends to a state of rest and stays in a closed ball: a polynomial that is zero at all states of rest there
+#: tends to zero along it.
+#:
+#: Proof.  The limit rests, and it is in the ball, which is closed; so the polynomial is zero there, and it is continuous.
+LIMIT_AT_REST = Textbook(
+    key="limit-at-rest",
+    name="continuous functions have limits along convergent sequences, and closed sets contain their limits",
+    letters={"q": Expression, "a": VectorLetter, "bound": sp.Expr},
+    says=_limit_at_rest,
+    reference="Rudin, Principles of Mathematical Analysis, chapters on topology and on continuity",
+    bibtex=bibtex("Rudin-Principles"),
     time=Time.MAP,
     autonomous=True,
     space=Space.SPHERE,

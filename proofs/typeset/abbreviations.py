@@ -5,6 +5,7 @@ Only what is printed changes: a term is replaced by its letter inside a copy of 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -22,6 +23,7 @@ from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import ell
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["WIDE", "abbreviations", "claim_letters", "defined", "printed_claims", "shortened"]
 
@@ -104,7 +106,16 @@ def printed_claims(told: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The claims in LaTeX, and the letters for the long terms that they repeat."""
     letters = claim_letters(told)
     said = tuple(LATEX(shortened(each, letters)) for each in told.claims)
-    return said, defined(letters, said)
+    return tuple(one_head(told, each) for each in said), tuple(one_head(told, each) for each in defined(letters, said))
+
+
+_OVER_HEADS = re.compile(r"\\max_h\\lVert (\w+)_h \\rVert")
+
+
+def one_head(told: Statement, text: str) -> str:
+    """The norm of a matrix, where every system of the statement has one head: the largest over the heads is that."""
+    single = bool(told.systems) and not any(system(name).multihead for name in told.systems)
+    return _OVER_HEADS.sub(r"\\lVert \1 \\rVert", text) if single else text
 
 
 def shortened(thing: Thing, letters: Mapping[sp.Symbol, sp.Expr]) -> Thing:

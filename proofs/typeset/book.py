@@ -16,6 +16,7 @@ from eigentoken.proofs.typeset.document import (
     PrintedDocument,
     PrintedTable,
     references,
+    sources,
     statement_blocks,
 )
 from eigentoken.proofs.typeset.notation_chapter import notation_chapter
@@ -179,7 +180,5 @@ def of_errata(statements: Iterable[Statement]) -> PrintedDocument:
     """The errata as a document of their own."""
     listed = list(statements)
     return PrintedDocument(
-        "Errata",
-        tuple(errata(listed)),
-        references(each for each in listed if each.printed is not None),
+        "Errata", tuple(errata(listed)), sources(each for each in listed if each.printed is not None)
     )

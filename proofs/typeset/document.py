@@ -40,6 +40,7 @@ __all__ = [
     "of_statement",
     "references",
     "sentence",
+    "sources",
     "statement_blocks",
 ]
 
@@ -352,12 +353,17 @@ def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]
     )
 
 
+def sources(statements: Iterable[Statement]) -> dict[str, Reference]:
+    """The papers that the statements are from, by key."""
+    papers = (told.source.paper for told in statements)
+    return {paper: BIBLIOGRAPHY[paper] for paper in papers if paper in BIBLIOGRAPHY}
+
+
 def references(statements: Iterable[Statement]) -> dict[str, Reference]:
     """What the statements cite, by key: the papers, and the textbooks behind cited theorems."""
     found: dict[str, Reference] = {}
     for told in statements:
-        if told.source.paper in BIBLIOGRAPHY:
-            found[told.source.paper] = BIBLIOGRAPHY[told.source.paper]
+        found |= sources([told])
         cited = (
             [step.theorem.bibtex for step in told.derivation.steps if isinstance(step, Citation)]
             if told.derivation and told.proof is None

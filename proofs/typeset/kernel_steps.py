@@ -6,6 +6,7 @@ with what it assumes beyond the conditions of the statement, and with the steps 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from eigentoken.proofs.bibliography import parse
-from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, shortened
+from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, one_head, shortened
 from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
 from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.formulas import latex, parts_latex
@@ -64,6 +65,7 @@ HOW = {
     "induction": "by induction",
     "same_token": "only a token itself is neither before nor after it",
     "first_token": "there is a first token",
+    "falling_weights": "powers of one number, in the order of the tokens",
     "token_induction": "by induction over the tokens, in their order",
     "almost_every_token": "finitely many sets of measure zero",
     "latest": "the latest of finitely many times",
@@ -163,7 +165,20 @@ def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
     given = {canonical(part) for each in (*map(proposition, told.conditions), *STANDING) for part in conjuncts(each)}
     for name, proved in told.proofs.items():
         found.setdefault(_derivation(proved, given, claim_letters(told)), []).append(name)
-    return tuple(replace(each, systems=tuple(names)) for each, names in found.items())
+    return tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+
+
+def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
+    """With norms of matrices where there is one head."""
+
+    def plain(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(one_head(told, each) for each in texts)
+
+    steps = tuple(
+        replace(each, formula=one_head(told, each.formula), since=plain(each.since), under=one_head(told, each.under))
+        for each in found.steps
+    )
+    return replace(found, letters=plain(found.letters), assumptions=plain(found.assumptions), steps=steps)
 
 
 @dataclass
@@ -261,11 +276,19 @@ def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> b
 def _says_nothing(node: Proved) -> bool:
     """Both sides of the equation are printed alike, or it is true as it stands (``1 > 0``): nobody asks for a reason."""
     relation = relation_of(node.proposition)
-    if node.proposition == TRUE:
+    if node.proposition == TRUE or _truism(node.proposition):
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
     return relation is not None and node.rule == "arithmetic" and relation.func(*relation.args) == sp.true
+
+
+def _truism(said: Proposition) -> bool:
+    """Numbers alone, ``1 > 0``, or a token that sees itself, ``i <= i``: printed, it would say nothing."""
+    return _PLAIN.fullmatch(latex(said)) is not None
+
+
+_PLAIN = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+|(\w+|\w_\{\d+\}) \\leq \2")
 
 
 def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
@@ -306,7 +329,9 @@ def _under(
     draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr], shared: Mapping[Proposition, tuple[Proposition, str]]
 ) -> str:
     labels = [shared[canonical(each)][1] for each in draft.assumed if canonical(each) in shared]
-    plain = tuple(shortened(each, letters) for each in draft.assumed if canonical(each) not in shared)
+    plain = tuple(
+        shortened(each, letters) for each in draft.assumed if canonical(each) not in shared and not _truism(each)
+    )
     found = [f"under {', '.join(labels)}"] if labels else []
     parts = parts_latex(Conjunction(plain))
     return ", ".join(found + ([f"if {' and '.join(f'${each}$' for each in parts)}"] if parts else []))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from eigentoken.numerics.certified.certify import conditions
     from eigentoken.numerics.dynamics.simulate import Simulation, simulate
     from eigentoken.numerics.lab.conjectures import Conjecture
+    from eigentoken.numerics.lab.explore import ExploreReport, explore
     from eigentoken.numerics.lab.refutation import refute
     from eigentoken.numerics.lab.report import RefutationReport
     from eigentoken.numerics.lab.strengthen import strengthen
@@ -65,6 +66,7 @@ _HOMES = {
     "Comparison": "comparing.compare",
     "Conjecture": "numerics.lab.conjectures",
     "Equilibria": "theory.classification.equilibria",
+    "ExploreReport": "numerics.lab.explore",
     "Head": "models.convention.head_and_layer",
     "Instance": "theory.classification.instances",
     "Layer": "models.convention.head_and_layer",
@@ -97,6 +99,7 @@ _HOMES = {
     "conditions": "numerics.certified.certify",
     "derive": "api.derivations",
     "equilibria": "theory.classification.equilibria",
+    "explore": "numerics.lab.explore",
     "linearize": "theory.linearization.linearize",
     "load": "models.loading.sources",
     "nearest": "checking.nearest",
@@ -126,6 +129,7 @@ __all__ = [
     "Comparison",
     "Conjecture",
     "Equilibria",
+    "ExploreReport",
     "Head",
     "Instance",
     "Layer",
@@ -159,6 +163,7 @@ __all__ = [
     "conditions",
     "derive",
     "equilibria",
+    "explore",
     "linearize",
     "load",
     "nearest",

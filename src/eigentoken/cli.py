@@ -16,6 +16,7 @@ import typer
 import typer.main
 
 from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, survivors, weights
+from eigentoken.commands.completion import asked_by_bash, complete_for_bash
 from eigentoken.commands.help_page import helpful, wants_help
 from eigentoken.output import settings
 from eigentoken.usage import UsageError, usage_line
@@ -27,7 +28,7 @@ _REMEDIES = {
     errno.EPERM: "choose a place that you may use",
     errno.EROFS: "choose a place that can be written",
     errno.EISDIR: "give a file, not a folder",
-    errno.EEXIST: "choose another place",
+    errno.EEXIST: "it is in the way of a folder that is to be made, choose another place",
     errno.ENOTDIR: "choose a folder, not a file",
     errno.ENOSPC: "make room, or choose another place",
 }
@@ -82,6 +83,13 @@ def _parser() -> Callable[..., object]:
 
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
+    if asked_by_bash():
+        complete_for_bash(_main)
+    else:
+        _main()
+
+
+def _main() -> None:
     try:
         arguments = _global_first(sys.argv[1:])
         called = helpful(app) if wants_help(arguments) else _parser()

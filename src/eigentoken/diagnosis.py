@@ -30,7 +30,7 @@ def diagnose() -> list[Check]:
         found.append(_package(name, "missing"))
     for name in OPTIONAL:
         found.append(_package(name, "optional, absent"))
-    found += [_devices(), _probe()]
+    found += [_devices(), *_probes()]
     for program, use in PROGRAMS.items():
         found.append(_program(program, use))
     cache = cache_folder()
@@ -61,15 +61,22 @@ def _program(program: str, use: str) -> Check:
 def _devices() -> Check:
     import torch
 
-    names = ["cpu", *(f"cuda:{index}" for index in range(torch.cuda.device_count()))]
-    return _entry("devices", "ok", f"{', '.join(names)}; {torch.get_num_threads()} torch threads")
+    from eigentoken.numerics.certified.devices import present
+
+    return _entry("devices", "ok", f"{', '.join(present())}; {torch.get_num_threads()} torch threads")
 
 
-def _probe() -> Check:
-    from eigentoken.numerics.certified.probe import probe_numpy
+def _probes() -> list[Check]:
+    """One entry a device: do its products keep to the bound that every certificate assumes?"""
+    from eigentoken.numerics.certified.devices import arithmetic_of, present
+    from eigentoken.numerics.certified.probe import probe_arithmetic, probe_numpy
 
-    result = probe_numpy()
-    state = "ok" if result.passed else "warning"
-    return _entry(
-        "backend probe", state, "numpy products stay within their rounding bound" if result.passed else str(result)
-    )
+    found = []
+    for name in present():
+        probe = probe_numpy() if name == "cpu" else probe_arithmetic(name, arithmetic_of(name).product)
+        good = probe.passed if name == "cpu" else probe.within
+        told = f"products err by {probe.product_ratio:.2g} of their rounding bound" if good else str(probe)
+        found.append(
+            _entry("backend probe" if name == "cpu" else f"probe of {name}", "ok" if good else "warning", told)
+        )
+    return found

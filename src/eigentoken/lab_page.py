@@ -7,6 +7,7 @@ from collections import Counter
 
 from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.pages import filled, page
+from eigentoken.statement_links import with_statements
 
 __all__ = ["NEEDED", "refutation_html"]
 
@@ -25,9 +26,7 @@ def refutation_html(document: RefutationDocument) -> str:
         results=[_result(each) for each in document["results"]],
         needed=NEEDED,
     )
-    return page(
-        "eigentoken: refute", body, style=".mark { display: inline-block; min-width: 2.8rem; color: var(--soft); }"
-    )
+    return page("eigentoken: refute", with_statements(body)[0])
 
 
 def _result(result: Result) -> dict[str, object]:

@@ -38,6 +38,7 @@ __all__ = [
     "show_json",
     "styled",
     "table",
+    "watched",
     "write",
 ]
 
@@ -129,6 +130,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, 
     print("\n".join(line.rstrip() for line in padded.get().split("\n")), end="")
 
 
+def watched() -> bool:
+    """Whether somebody looks at the progress: a terminal, and not ``--quiet``."""
+    return sys.stderr.isatty() and not settings.quiet
+
+
 def progress(what: str, total: int | None = None) -> Any:
     """A progress bar on stderr, only on a terminal; use as ``with progress(...) as advance: advance()``.
 
@@ -139,7 +145,7 @@ def progress(what: str, total: int | None = None) -> Any:
 
     @contextmanager
     def bar() -> Any:
-        if settings.quiet or not sys.stderr.isatty():
+        if not watched():
             yield lambda *_args, **_options: None
             return
         from rich.progress import (
@@ -198,12 +204,14 @@ def render(document: PrintedDocument, form: str, **options: object) -> str:
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.typeset.latex import to_latex
     from eigentoken.proofs.typeset.markdown import to_markdown
+    from eigentoken.statement_links import ID, with_statements
 
     if form == "tex":
         return to_latex(document, **options)  # type: ignore[arg-type]
     if form == "md":
         return to_markdown(document)
-    return page(document.title, to_html_body(document))
+    own = ID.findall(document.title)
+    return page(document.title, with_statements(f"<main>{to_html_body(document)}</main>", own)[0])
 
 
 def write(

@@ -134,6 +134,7 @@ def _revealed(python: str, folder: Path, configuration: str = "", cache: Path | 
     assert len(errors) == 2 and '"chek"' in errors[0] and '"sequence"' in errors[1], errors
 
 
+@pytest.mark.slow  # the types themselves are checked by `make lint`, and that they are shipped by tests/face/test_wheel.py
 def test_mypy_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
     _revealed(sys.executable, tmp_path, SKIPPED, ROOT / ".mypy_cache" / "user")
 
@@ -588,6 +589,7 @@ def test_the_lab_brings_every_word() -> None:
         "InFull",
         "OfOneMatrix",
         "misplaced",
+        "HeadCount",
         "MatrixNumber",
         "plain",
         "solve",

@@ -21,6 +21,8 @@ from eigentoken.theory.statements.subjects import subject_of
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
 
+from ..shares import others_slow
+
 Pair = tuple[Any, Any]
 E1, E2 = np.diag([1.0, 0, 0, 0]), np.diag([0, 1.0, 0, 0])
 ZERO = np.zeros((4, 4))
@@ -280,7 +282,7 @@ def test_gpt2_is_causal_and_bert_is_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", others_slow(range(3), lambda seed: seed == 0))
 def test_random_weights_hold_nothing_that_any_weights_would(family: str, seed: int, tmp_path: Path) -> None:
     """What holds asks more than an inverse, and is seen in the eigenvalues: a real positive leader of F in each layer."""
     from eigentoken.models import load

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ def test_completion_knows_the_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"), [("show PM-L4", "PM-L4"), ("simulate oja-m", "oja-map"), ("certify ind", "indefinite")]
+    ("words", "found"),
+    [("show PM-L4", "PM-L4"), ("simulate oja-m", "oja-map"), ("reproduce abella-t", "abella-table3")],
 )
 def test_the_shell_completes_without_heavy_imports(words: str, found: str) -> None:
     script = (
@@ -178,6 +180,52 @@ def test_the_shell_completes_without_heavy_imports(words: str, found: str) -> No
     )
     assert found in printed.stdout.split()
     assert printed.stderr.strip() == "[]"
+
+
+def test_the_tab_key_completes_a_sample_in_bash(tmp_path: Path) -> None:
+    """Pressed in a real terminal: bash breaks words at the colon of ``sample:NAME``."""
+    import pty
+
+    command = tmp_path / "eigentoken"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m eigentoken "$@"\n')
+    command.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TERM": "dumb", "PS1": "$ "}
+    script = subprocess.run(
+        [str(command)], env={**environment, "_EIGENTOKEN_COMPLETE": "source_bash"}, capture_output=True, text=True
+    ).stdout
+    (tmp_path / "script").write_text(script)
+    terminal, end = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        stdin=end, stdout=end, stderr=end, env=environment, cwd=tmp_path, start_new_session=True,
+    )  # fmt: skip
+    os.close(end)
+    os.write(terminal, b"source script; echo ready$((1+1))\n")
+    shown = _until(terminal, b"ready2")
+    os.write(terminal, b"eigentoken check sample:min\t")
+    shown = _until(terminal, b"sample:minilm ")
+    shell.kill()
+    shell.wait()
+    os.close(terminal)
+    assert shown.endswith(b"eigentoken check sample:minilm ")
+
+
+def _until(terminal: int, wanted: bytes) -> bytes:
+    """What the terminal shows until it ends with something that holds ``wanted``, for at most a minute."""
+    import select
+
+    shown, end = b"", time.monotonic() + 60
+    while wanted not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.5)[0]:
+            shown += os.read(terminal, 4096)
+    return shown
+
+
+def test_an_option_that_is_wrong_is_named_as_it_is_typed(eigentoken: Any, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text("[[1, 0], [0, 1]]")
+    code, _, err = eigentoken("certify", "inertia", tmp_path / "m.json", "--expected", "two")
+    assert code == 2 and "--expected: not a number" in err
+    assert "error: no such file" in eigentoken("certify", "inertia", tmp_path / "nothing.json")[2]
 
 
 CONJECTURE = """

@@ -96,7 +96,7 @@ def test_document_page_table_and_figure(found: et.Comparison, tmp_path: Path) ->
     assert "&lt;b&gt;bold" in comparison_html(et.Comparison(named)) and "<b>bold" not in comparison_html(
         et.Comparison(named)
     )
-    assert page.count("<svg") == 1 and "http://" not in page.replace("http://www.w3.org", "").replace(
+    assert page.count("data-panels=") == 1 and "http://" not in page.replace("http://www.w3.org", "").replace(
         "http://purl.org", ""
     )
     table = found.to_frame()

@@ -99,7 +99,6 @@ def test_bad_input_is_one_line_and_exit_2(arguments: list[str], told: str) -> No
     assert len(printed.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.whole_book
 def test_errata_group_the_forms_by_how_they_came_to_us() -> None:
     """Only what was read in a paper is called an erratum of it; every form stands in exactly one group."""
     printed = run("derive", "--errata", "--format", "md")

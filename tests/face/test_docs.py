@@ -17,9 +17,13 @@ benchmarks = tool("benchmarks")
 
 #: docs/notebook.md is run by tests/face/test_api.py
 PAGES = [path for path in docs.pages() if path.name != "notebook.md"]
+#: Every command of these is on another page or has a test of its own; together they take as long as all the others.
+LONG = {"tour.md", "dynamics.md", "survivors.md", "training.md"}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [pytest.param(each, id=each.name, marks=[pytest.mark.slow] * (each.name in LONG)) for each in PAGES]
+)
 def test_a_page_shows_what_the_commands_print(path: Path) -> None:
     assert docs.refreshed(path) == path.read_text(encoding="utf-8"), (
         f"run: python tools/docs.py {path.relative_to(ROOT)}"
@@ -66,19 +70,35 @@ def test_links_between_pages_resolve() -> None:
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_notebooks_run(tmp_path: Path) -> None:
-    """One after another; none of them knows a name of the one before, and an error in a cell is an error."""
+def executed(paths: list[Path], folder: Path) -> None:
+    """One after another in one kernel; none of them knows a name of the one before."""
     nbformat = pytest.importorskip("nbformat")
-    notebooks = tool("notebooks")
-    for name, lines in (("first", "known = 1\nknown"), ("second", "'known' in globals()"), ("wrong", "1 / 0")):
-        cell = nbformat.v4.new_code_cell(lines)
-        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / f"{name}.ipynb")
-    small = [tmp_path / f"{name}.ipynb" for name in ("first", "second")]
-    *executed, first, second = notebooks.execute_together([*NOTEBOOKS, *small])
-    assert len(executed) == len(NOTEBOOKS) >= 5
-    for each in executed:
+    small = [folder / f"{name}.ipynb" for name in ("first", "second")]
+    for path, lines in zip(small, ("known = 1\nknown", "'known' in globals()"), strict=True):
+        nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(lines)]), path)
+    *ours, first, second = tool("notebooks").execute_together([*paths, *small])
+    assert len(ours) == len(paths)
+    for each in ours:
         assert any(cell.get("outputs") for cell in each.cells)
     assert [each.cells[0].outputs[0].data["text/plain"] for each in (first, second)] == ["1", "False"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_runs(tmp_path: Path) -> None:
+    executed([path for path in NOTEBOOKS if path.name == "test_a_conjecture.ipynb"], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_all_notebooks_run(tmp_path: Path) -> None:
+    assert len(NOTEBOOKS) >= 5
+    executed(NOTEBOOKS, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_in_a_cell_is_an_error(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    notebooks = tool("notebooks")
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), tmp_path / "wrong.ipynb")
     with pytest.raises(notebooks.CellExecutionError, match="ZeroDivisionError"):
         notebooks.execute(tmp_path / "wrong.ipynb")

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Found by name: the reading of a certificate by its kind, the type of a document by its name, what sympy prints with.
 BY_NAME = {
     "numerics/recheck/matrices/verdict_documents.py: _Beside._eigenvector",
+    "theory/kernel/tensors.py: Tensor.is_sum",
     "theory/kernel/tensors.py: Tensor.precedence",
+    "theory/printing/scalars.py: PaperPrinter._needs_mul_brackets",
 }
 DOCUMENTS = "src/eigentoken/documents/"
 #: What pytest calls.

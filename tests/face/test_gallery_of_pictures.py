@@ -29,7 +29,10 @@ def test_every_picture_is_there_shown_and_small() -> None:
 
 def test_every_command_of_a_picture_exists_and_makes_what_is_opened() -> None:
     known = {each.name for each in app.registered_commands}
-    for shot in tool("screenshots").SHOTS:
+    shots = tool("screenshots")
+    assert f"![{shots.FRONT.says}](docs/images/report.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(shots.place_of(shots.FRONT)[0].read_bytes()) <= shots.LARGEST
+    for shot in (shots.FRONT, *shots.SHOTS):
         program, command, *rest = shot.command.split()
         assert program == "eigentoken" and command in known
         made = rest[-1].removesuffix(".pdf")

@@ -131,19 +131,25 @@ def test_no_test_decides_by_itself_that_a_tool_is_missing() -> None:
     }
     # the browser is started by its path, in a file that is marked as a whole
     assert asks - {"face/test_hidden_tools.py"} == {"face/test_browser.py"}
-    assert "pytestmark = [pytest.mark.needs_browser, " in (TESTS / "face" / "test_browser.py").read_text(
-        encoding="utf-8"
-    )
+    marked = (TESTS / "face" / "test_browser.py").read_text(encoding="utf-8")
+    assert "pytestmark = pytest.mark.needs_browser\n" in marked
 
 
-@pytest.mark.parametrize("target", ["test", "test-all", "test-lowest"])
+@pytest.mark.parametrize("target", ["test", "test-tools", "test-all", "test-lowest"])
 def test_the_gate_runs_the_whole_suite_with_the_tools_hidden(target: str) -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     values = dict(re.findall(r"^(\w+) := (.*)$", text, re.M))
-    text = text.replace("$(PYTEST)", values["PYTEST"])
+    text = text.replace("$(PYTEST)", values["PYTEST"]).replace("$(NEEDS)", values["NEEDS"])
     recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.M)
     assert recipe is not None
     (run,) = [each for each in recipe.group(1).split(";") if "pytest" in each]
     assert "tools/hide_tools.py" in run
-    assert "needs_" not in run  # marked tests are in the same run, and have their tools
+    needs = " or ".join(sorted(tools.NEEDED))
+    chosen = re.search(r'-m "(.*)"', run)
+    assert (chosen and chosen[1]) == {
+        "test": f"not (slow or {needs})",
+        "test-tools": f"not slow and ({needs})",  # what the one leaves out, the other has
+        "test-all": None,
+        "test-lowest": f"not (slow or {needs})",
+    }[target]
     assert "python3 tools/hide_tools.py make test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

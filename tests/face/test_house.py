@@ -255,7 +255,7 @@ UNTYPED = {
     "models.convention.head_and_layer: FeedForward.parts": "the fields of a feed-forward part, by name",
     "numerics.author_code.*": "whatever the code of an author makes of exact numbers",
     "numerics.lab.conjectures: Conjecture.holds_if": "code of an author: what it is given, and what it answers",
-    "numerics.lab.predicates: DecidedInstance.*": "numbers of author_code",
+    "numerics.lab.predicate_instances: DecidedInstance.*": "numbers of author_code",
     "numerics.certified.rounding: inflate": "a float or an array, and the same again",
     "numerics.certified.time_bounds: certify_at_all_times": "the options of certify, handed on",
     "numerics.layers.symbol_values: LayerSymbolValues.ask": "the options of certify, handed on",

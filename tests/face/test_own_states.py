@@ -349,4 +349,5 @@ def test_conditions_on_tokens_are_decided_on_exact_floats() -> None:
         at(Relation(n >= 3), [1.0, 0.0], [0.0, 1.0]) == "fails"
         and at(Relation(n >= 2), [1.0, 0.0], [0.0, 1.0]) == "holds"
     )
-    assert asks_of_tokens(InHemisphere()) and not asks_of_tokens(InHemisphere(matrix("V")))
+    assert asks_of_tokens(InHemisphere()) and asks_of_tokens(InHemisphere(matrix("V")))
+    assert not asks_of_tokens(InHemisphere(matrix("P")))

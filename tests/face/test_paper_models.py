@@ -64,9 +64,9 @@ def without_samples(source: str) -> Any:
     ("recipe", "model"),
     [
         ("li-altafini-2b", "openai-community/gpt2-medium"),
-        ("li-altafini-7", "gpt2-xl"),
+        pytest.param("li-altafini-7", "gpt2-xl", marks=pytest.mark.slow),
         pytest.param("li-altafini-11", "gpt2-xl", marks=pytest.mark.slow),
-        ("li-altafini-2a", "albert/albert-base-v2"),
+        pytest.param("li-altafini-2a", "albert/albert-base-v2", marks=pytest.mark.slow),
         pytest.param("li-altafini-10", "albert/albert-base-v2", marks=pytest.mark.slow),
         pytest.param("abella-table3", "gpt2-xl", marks=pytest.mark.slow),
     ],

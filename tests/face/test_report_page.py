@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.face.test_browser import Visit, browser, chromium, large_report
+from tests.face.test_browser import Visit, browser, chromium
 
 __all__ = ["browser", "chromium"]
 pytestmark = pytest.mark.needs_browser
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pages(tmp_path_factory: pytest.TempPathFactory, small_report: Path) -> Path:
     """The four pages, small: a report of three layers, a refuted conjecture, one figure, two layers beside each other."""
     import torch
 
@@ -25,7 +25,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from eigentoken.numerics.lab import refute
 
     folder = tmp_path_factory.mktemp("pages")
-    (folder / "report.html").write_text(large_report().page(layers=3, heads=2, eigenvalues=40), encoding="utf-8")
+    (folder / "report.html").write_bytes(small_report.read_bytes())
     conjecture = Path(__file__).resolve().parents[2] / "examples" / "conjectures" / "polygonal_instability.py"
     found = refute(conjecture, instances=1, seconds=60.0, jobs=1).as_dict()
     (folder / "refutation.html").write_text(refutation_html(found), encoding="utf-8")
@@ -36,25 +36,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-#: Of each group two statements stay, of the table of words three rows.
-FEW = """() => { document.querySelectorAll('ol.rows').forEach(list => [...list.children].slice(2).forEach(row => row.remove()));
-    document.querySelectorAll('table').forEach(t => [...t.querySelectorAll('tr')].slice(4).forEach(row => row.remove())); }"""
 NAMES = ("report.html", "refutation.html", "gallery/index.html", "compare.html")
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_no_violation_of_accessibility(browser: Any, pages: Path, name: str, colours: Any) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
     visit = Visit(browser, pages / name, color_scheme=colours)
-    if name == "report.html":  # every kind of thing once: axe takes a minute over two hundred alike
-        visit.page.evaluate(FEW)
+    if name == "report.html":
         visit.page.locator("#heat button").first.click()
         visit.page.wait_for_selector("#detail h3")
         visit.page.wait_for_selector("#cloud svg")
-    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    found = axe.Axe().run(visit.page).response["violations"]
-    assert {each["id"]: [node["html"][:90] for node in each["nodes"][:2]] for each in found} == {}
+    assert visit.violations() == {}
     visit.check()
 
 
@@ -68,6 +61,45 @@ def test_every_link_leads_somewhere_and_names_are_given_once(browser: Any, pages
     assert all(((pages / name).parent / href).is_file() for href in visit.page.eval_on_selector_all("a[href]", others))
     twice = "() => { const all = [...document.querySelectorAll('[id]')].map(n => n.id); return all.length - new Set(all).size; }"
     assert visit.page.evaluate(twice) == 0
+    visit.check()
+
+
+#: Ids in text that a reader sees, outside links and commands, and not beside the link of their title.
+BARE = r"""() => { const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), bare = [];
+    while (walk.nextNode()) { const node = walk.currentNode;
+      if (/(^|[^\w#.-])[A-Z]{2}-[A-Z]{0,3}\d/.test(node.textContent)
+          && !node.parentElement.closest('a, .id, code, pre, script, style, summary, h1'))
+        bare.push(node.textContent.trim().slice(0, 80)); }
+    return bare; }"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_id_is_a_link_or_stands_beside_its_title(browser: Any, pages: Path, name: str) -> None:
+    visit = Visit(browser, pages / name)
+    assert [text for text in visit.page.evaluate(BARE) if not text.startswith("sha256")] == []
+
+
+def test_an_id_in_a_text_gets_its_title_and_the_text_of_its_statement() -> None:
+    from eigentoken.statement_links import linked, with_statements
+
+    whole, mathematics = with_statements(
+        "<main><p>no, see AB-E25; not AB-E2599.</p><svg><text>PM-L4</text></svg></main>"
+    )
+    assert mathematics
+    assert whole.count('href="#s-AB-E25"') == whole.count('id="s-AB-E25"') == 1
+    assert "AB-E2599.</p><svg><text>PM-L4</text></svg>" in whole
+    assert with_statements("<main><p>nothing</p></main>") == ("<main><p>nothing</p></main>", False)
+    title = "Stability of consensus for the Oja map"
+    assert linked(f"<p>{title} (PM-L4)</p>")[0].count(title) == 2  # in the text, and as the title of the link
+    assert linked("<p>PM-L4</p>", but=["PM-L4"]) == ("<p>PM-L4</p>", [])
+
+
+def test_the_lines_of_a_comparison_are_drawn_by_the_page(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "compare.html")
+    drawn = visit.page.locator(".lines figure svg[role=img]")
+    assert drawn.count() == 4
+    assert "layer 0 ends at" in drawn.first.get_attribute("aria-label")
+    assert visit.page.locator(".lines [data-mark='x-axis tick label'] text").count() >= 4
     visit.check()
 
 

@@ -103,6 +103,7 @@ def test_the_site_is_searched_and_fetches_nothing_from_elsewhere(browser: Any, s
     found = page.locator(".md-search-result__item")
     found.first.wait_for(timeout=60_000)
     assert found.count() > 1
+    assert found.locator("a[href*='atlas.html']").count() > 0  # a statement, by the words of its title or claims
     page.goto(f"{served}/{__version__}/api.html")
     assert page.locator("h3", has_text="certify").count() == 1
     assert [url for url in fetched if not url.startswith((served, "data:", "blob:"))] == []

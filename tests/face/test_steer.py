@@ -155,7 +155,7 @@ def test_sides_damage_and_curve_are_those_of_the_reference(causal: tuple[Path, A
     folder, reference = causal
     prompts = [[1, 2, 3, 4, 5], [200, 7, 9]]
     report = steer(str(folder), "random", tmp_path / "new", strength=6.0, prompts=prompts).as_dict()
-    assert report["prompts"] == {"source": "list", "read_by": "ids", "prompts": 2, "tokens": 8}
+    assert report["prompts"] == {"source": "list", "read_by": "ids", "prompts": 2, "tokens": 8, "ids": prompts}
     edited = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "new").eval()
     apart, kept = [], []
     for ids in prompts:

@@ -45,8 +45,8 @@ def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Pa
         listed = json.loads(run(tmp_path, "statements", "--json").stdout)["statements"]
         return next(each["status"] for each in listed if each["id"] == "MY-1")
 
-    assert "Polarisation" in run(tmp_path, "show", "MY-1").stdout
-    assert status() == "stated"
+    shown = run(tmp_path, "show", "MY-1").stdout
+    assert "Polarisation" in shown and "status: stated" in shown
     done = run(tmp_path, "verify", "MY-1", "--record")
     assert done.returncode == 0, done.stderr
     assert LEDGER.read_bytes() == ours
@@ -54,7 +54,7 @@ def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Pa
     assert status() == "stepwise"
     code = tmp_path / f"{module}.py"
     code.write_text(code.read_text().replace("4 * a * b", "5 * a * b"))
-    assert status() == "stated", "evidence belongs to exactly one text"
+    assert "status: stated" in run(tmp_path, "show", "MY-1").stdout, "evidence belongs to exactly one text"
     assert run(tmp_path, "verify", "MY-1").returncode == 1
 
 
@@ -62,8 +62,8 @@ def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Pa
     ("code", "said"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("def load():\n    return 1 / 0", "ZeroDivisionError"),
-        ("x = 1", "AttributeError"),
+        pytest.param("def load():\n    return 1 / 0", "ZeroDivisionError", marks=pytest.mark.slow),
+        pytest.param("x = 1", "AttributeError", marks=pytest.mark.slow),
     ],
 )
 def test_a_broken_package_is_named_in_one_line(code: str, said: str, tmp_path: Path) -> None:

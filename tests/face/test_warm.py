@@ -15,7 +15,15 @@ from ..commands import eigentoken, tool
 warm = tool("warm")
 
 
-@pytest.mark.parametrize("arguments", [["show", "PM-L3"], ["show", "PM-L333"], ["--version"], ["certify", "rank", "-"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "PM-L333"],
+        ["--version"],
+        ["certify", "rank", "-"],
+        pytest.param(["show", "PM-L3"], marks=pytest.mark.slow),
+    ],
+)
 def test_it_answers_as_a_fresh_process_does(arguments: list[str], tmp_path: Path) -> None:
     fresh = subprocess.run(
         [sys.executable, "-m", "eigentoken", *arguments], capture_output=True, text=True, cwd=tmp_path, input=""

@@ -163,7 +163,7 @@ def test_an_honest_report_is_confirmed(report: dict[str, Any], folder: Path) -> 
     assert set(not_covered) <= MEASURED
 
 
-@pytest.mark.parametrize("way", ["changed_fields", "changed_shapes"])
+@pytest.mark.parametrize("way", ["changed_fields", pytest.param("changed_shapes", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("count", [8, pytest.param(25, marks=pytest.mark.slow)])
 def test_no_forged_report_is_confirmed(way: str, count: int, report: dict[str, Any], folder: Path) -> None:
     """The arrays of the certificates lie beside the forged report, as they do beside the honest one."""

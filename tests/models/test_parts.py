@@ -103,5 +103,6 @@ def test_the_table_of_families_has_a_row_for_each_type() -> None:
     assert [name for name, _ in rows] == list(supported_families())
     for name, rest in rows:
         last = rest.split("|")[-1].strip()
-        compared = float(last) <= 1e-5 if last else "roberta" in rest or "towers" in rest or "torch.nn" in rest
+        elsewhere = any(word in rest for word in ("roberta", "towers", "torch.nn", "test_wrapped_models.py"))
+        compared = float(last) <= 1e-5 if last else elsewhere
         assert compared, name

@@ -12,8 +12,8 @@ from flint import acb, arb
 
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.readings import certified_claims
-from eigentoken.numerics.readings.attracting_regions import Region
 from eigentoken.numerics.readings.certified_claims import _matching, classified
+from eigentoken.numerics.readings.contraction_regions import Region
 from eigentoken.theory.classification.classification import ExactEigenvalue
 from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.instances import Instance

@@ -98,8 +98,6 @@ QUICK_FALSE = (
     "PM-L15",
     "PM-R10",
     "PM-T2",
-    "AB-T6.1 anywhere",
-    "PH-T2 not symmetric",
 )
 
 
@@ -127,15 +125,11 @@ def checked(report: RefutationReport) -> dict[str, Any]:
     return result
 
 
-#: a search from this seed is ten times shorter than from seed 1, which the slow suite runs
-SHORT = {"PH-T2 not symmetric": 3}
-
-
 @pytest.mark.parametrize(
     ("name", "seed"),
     [
-        *((each, SHORT.get(each, 1)) for each in QUICK_FALSE),
-        *(pytest.param(each, 1, marks=pytest.mark.slow) for each in FALSE if each not in QUICK_FALSE or each in SHORT),
+        *((each, 1) for each in QUICK_FALSE),
+        *(pytest.param(each, 1, marks=pytest.mark.slow) for each in FALSE if each not in QUICK_FALSE),
     ],
 )
 def test_false_conjectures_are_refuted(name: str, seed: int) -> None:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from eigentoken.cli import app
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, new, refute
+from eigentoken.numerics.lab.pictures import tokens_svg
+from eigentoken.theory.classification.instances import Instance
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import matrix
 
 from ..commands import pytest_here
 
@@ -109,3 +117,31 @@ def test_files_run_under_pytest(tmp_path: Path) -> None:
     assert "1 error" in printed
     assert "conjecture_bad.py:1: syntax error" in printed
     assert "expected survived or candidate, got refuted" in printed
+
+
+def test_a_new_file_without_a_name_is_one_that_pytest_collects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = CliRunner().invoke(app, ["conjecture", "new", "--name", "Tokens never meet: a guess"])
+    assert ran.exit_code == 0, ran.output
+    (made,) = tmp_path.glob("conjecture_*.py")
+    assert made.name == "conjecture_tokens_never_meet_a_guess.py"
+    assert load(made)[0].name == "Tokens never meet: a guess"
+
+
+def test_a_counterexample_shows_itself_typeset_and_drawn() -> None:
+    flow = Instance.of("oja-flow", [[1, 0], ["3/5", "4/5"], [0, -1]], V=[[2, 1], [1, 1]])
+    drawn = tokens_svg(flow)
+    assert drawn.count('fill="#246"') == 3
+    assert drawn.count("<line") >= 2
+    resting = Instance.of("oja-flow", [[1, 0], [1, 0]], V=[[2, 0], [0, 1]])
+    assert "<line" not in tokens_svg(resting)
+    assert tokens_svg(Instance.of("oja-map", [[1, 0]], V=[[-1, 0], [0, 1]], alpha=1)) == "", (
+        "no image: no arrow to draw"
+    )
+    conjecture = Conjecture(
+        "x", "oja-map", [Symmetric(matrix("V"))], [Stable(ConsensusAt(matrix("V"), 1))], n=[2], d=[2]
+    )
+    shown = refute(conjecture, instances=200, jobs=1).results[0]._repr_html_()
+    assert r"\begin{pmatrix}" in shown
+    assert "<svg" in shown
+    assert "refuted" in shown

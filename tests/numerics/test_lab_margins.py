@@ -249,7 +249,7 @@ def test_a_predicate_may_advance_other_tokens_with_other_parameters() -> None:
     ],
 )
 def test_other_parameters_that_do_not_fit_are_told(given: dict[str, Any], says: str) -> None:
-    from eigentoken.numerics.lab.predicates import decided_instance, one_instance
+    from eigentoken.numerics.lab.predicate_instances import decided_instance, one_instance
 
     for instance in (decided_instance(TWO), one_instance(batch_of(TWO.instance, 1, 1), 0)):
         with pytest.raises(ValueError, match=says):

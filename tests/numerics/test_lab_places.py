@@ -176,8 +176,8 @@ def test_code_that_raises_ends_with_its_line(
     "conjecture",
     [
         Conjecture("to opposite tokens", "oja-map", (), Converges(AntipodalAt())),
-        Conjecture("to a split", "oja-map", (), Converges(BipartiteAt(V, 1))),
-        Conjecture("to a polygon", "attention-map", (), Converges(Polygonal())),
+        pytest.param(Conjecture("to a split", "oja-map", (), Converges(BipartiteAt(V, 1))), marks=pytest.mark.slow),
+        pytest.param(Conjecture("to a polygon", "attention-map", (), Converges(Polygonal())), marks=pytest.mark.slow),
         Conjecture("splits", "oja-map", (), Unstable(BipartiteAt(V, 1))),
         Conjecture("left", "oja-map", (InHemisphere(V, left=True),), ForwardInvariant(Hemisphere(V, left=True))),
     ],

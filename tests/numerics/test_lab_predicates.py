@@ -103,7 +103,7 @@ def test_predicates_see_steps_and_weights() -> None:
     from eigentoken.numerics.author_code.decided_numbers import enclosure
     from eigentoken.numerics.instances.exact import batch_of
     from eigentoken.numerics.instances.exact_values import Case
-    from eigentoken.numerics.lab.predicates import decided_instance, one_instance
+    from eigentoken.numerics.lab.predicate_instances import decided_instance, one_instance
     from eigentoken.theory.classification.instances import Instance
 
     tokens = [["3/5", "4/5"], ["0", "1"]]

@@ -49,7 +49,9 @@ def heaviest(value: Any) -> int:
     return max((max(abs(int(each.p)), int(each.q)) for each in numbers), default=0)
 
 
-@pytest.mark.parametrize(("name", "most"), [("PM-L9 rank m", 50), ("PH-C1 Euclidean distance", 10)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("PM-L9 rank m", 50), pytest.param("PH-C1 Euclidean distance", 10, marks=pytest.mark.slow)]
+)
 def test_counterexamples_end_with_small_numbers(name: str, most: int) -> None:
     (result,) = refute(blind(name), seconds=120, seed=0).results
     assert result.counterexample is not None
@@ -181,7 +183,9 @@ def test_bad_masks_are_told(mask: Any, says: str) -> None:
 # --- joined batches, many states -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", ["attention-flow", "multihead-map", "causal-flow"])
+@pytest.mark.parametrize(
+    "system", [pytest.param("attention-flow", marks=pytest.mark.slow), "multihead-map", "causal-flow"]
+)
 def test_joined_batches_hold_the_same_instances(system: str) -> None:
     drawn = sample(plan_for(system, n=(2, 3), d=(2,)), 60, 3)
     together = joined(drawn.batches)

@@ -19,7 +19,8 @@ from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.conjectures import load
-from eigentoken.numerics.lab.predicates import _all_decided, one_instance, predicate_verdict
+from eigentoken.numerics.lab.predicate_instances import _all_decided, one_instance
+from eigentoken.numerics.lab.predicates import predicate_verdict
 from eigentoken.theory.classification.instances import Instance
 
 #: Ten equal tokens: 1/10 added up ten times is below 1 in floats.

@@ -14,8 +14,8 @@ from eigentoken.numerics.instances.exact_values import Case, relation_truth
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.readings import load
-from eigentoken.numerics.readings.attracting_regions import contraction_region, is_contraction
 from eigentoken.numerics.readings.batched_jacobians import jacobian_rows, spectrum
+from eigentoken.numerics.readings.contraction_regions import contraction_region, is_contraction
 from eigentoken.numerics.readings.trajectories import problem_of
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language import claims, conditions, terms
@@ -24,6 +24,8 @@ from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.language.terms import Eigenvalue, alpha, d, k, n, p, q
 from eigentoken.theory.linearization.consensus_spectra import bipartite_spectrum, consensus_spectrum
 from eigentoken.theory.systems.catalogue import SYSTEMS, system
+
+from ..shares import others_slow
 
 load()
 V, M, W, B, U = (terms.matrix(name) for name in "VMWBU")
@@ -70,7 +72,9 @@ def _derived_classes(name: str, place: points.Place) -> tuple[tuple[Any, Any], .
     return tuple((found.expanded(value.subs(heights)).subs(put), count) for value, count in alone)
 
 
-@pytest.mark.parametrize("name", ["oja-map", "oja-flow", "attention-map", "attention-flow"])
+@pytest.mark.parametrize(
+    "name", others_slow(["oja-map", "oja-flow", "attention-map", "attention-flow"], lambda name: "attention" in name)
+)
 @pytest.mark.parametrize("place", [points.ConsensusAt(V, k), points.BipartiteAt(V, k)])
 def test_groups_give_the_whole_spectrum(name: str, place: Any) -> None:
     """The quotient and the difference blocks against the full Jacobian, and against the closed forms."""

@@ -13,11 +13,12 @@ from eigentoken.proofs.typeset.kernel_steps import HOW, LOGIC, kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import verify
-from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.calculus import Index, dot, vector
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, ForAll, proposition
+from eigentoken.theory.kernel.propositions import FALSE, TRUE, ForAll, Implication, Negation, proposition
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statement, statements
 
 
@@ -109,3 +110,17 @@ def test_no_name_stands_for_two_sorts_in_print(name: str) -> None:
     told = statement(name)
     text = " ".join(step.formula + step.says for found in kernel_steps(told) for step in found.steps)
     assert "'" in text  # it would: the proofs use one name for a number and for a vector
+
+
+def test_a_negation_is_said_as_one_and_a_sum_before_a_factor_is_in_brackets() -> None:
+    x = proposition(sp.Symbol("t", real=True) > 0)
+    assert latex(Implication(x, FALSE)) == latex(Negation(x))
+    j = Index("token", "j")
+    total = Tensor(dot(vector("x", j), vector("x", j)).summed(j))
+    other = Tensor(dot(vector("z", j), vector("z", j)).summed(j))
+    printed = scalar_latex(sp.Mul(total, other, evaluate=False))
+    assert printed in (
+        r"\left(\sum_{j}  |x_{j}|^{2}\right) \sum_{j}  |z_{j}|^{2}",
+        r"\left(\sum_{j}  |z_{j}|^{2}\right) \sum_{j}  |x_{j}|^{2}",
+    )
+    assert scalar_latex(sp.Symbol("low")) == r"\mathrm{low}" and scalar_latex(sp.Symbol("beta")) == r"\beta"

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.power_method.pm_r03_oja_convergence import PM_R3
-from eigentoken.proofs.steps.map_theorems import DESCENT, SPEED, STABLE_MINIMA
+from eigentoken.proofs.steps.map_theorems import DESCENT, LIMIT_AT_REST, SPEED, STABLE_MINIMA
 from eigentoken.proofs.steps.perturbation_theorems import INVARIANT_LINE
 from eigentoken.proofs.steps.saddle_theorems import (
     FAMILY,
@@ -57,6 +57,30 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: DESCENT.of(v=dot(vector("x", I), vector("x", I)).summed(I), c=C * Tensor(SPEED), C=C, rho=C),
         "do not depend on the state",
     ),
+    "a limit of what the map defines": (
+        lambda: LIMIT_AT_REST.of(q=dot(vector("y", I), vector("y", I)).summed(I), a=VectorLetter("a"), bound=C),
+        "no polynomial",
+    ),
+    "a limit for each token": (
+        lambda: LIMIT_AT_REST.of(q=dot(vector("x", I), vector("x", I)), a=VectorLetter("a"), bound=C),
+        "one number",
+    ),
+    "a ball around the state itself": (
+        lambda: LIMIT_AT_REST.of(q=dot(vector("x", I), vector("x", I)).summed(I), a=VectorLetter("x"), bound=C),
+        "does not move",
+    ),
+    "a ball that depends on the time": (
+        lambda: LIMIT_AT_REST.of(
+            q=dot(vector("x", I), vector("x", I)).summed(I), a=VectorLetter("a"), bound=sp.Symbol("t", integer=True)
+        ),
+        "on the time",
+    ),
+    "a ball that depends on the state": (
+        lambda: LIMIT_AT_REST.of(
+            q=dot(vector("x", I), vector("x", I)).summed(I), a=VectorLetter("a"), bound=C * Tensor(SPEED)
+        ),
+        "do not depend on the state",
+    ),
     "a flow": (lambda: _about("oja-flow"), "about a map"),
     "an ellipsoid": (lambda: _about("ellipsoid-map"), "on the sphere"),
 }
@@ -89,6 +113,7 @@ def _uses(name: str, theorem: Textbook) -> Proved:
     ("name", "theorem"),
     [
         ("PM-CX1", STABLE_MINIMA),
+        ("PM-CX1", LIMIT_AT_REST),
         ("PM-T2", STRICT_SADDLES),
         ("PM-L6", SELF_ADJOINT),
         ("PM-L6", TWO_EIGENVECTORS),
@@ -107,7 +132,11 @@ def test_each_hypothesis_is_needed(name: str, theorem: Textbook) -> None:
             textbook(theorem, kept, step.system, **objects)
 
 
-@pytest.mark.parametrize("theorem", [("PM-CX1", STABLE_MINIMA), ("PM-T2", STRICT_SADDLES)], ids=lambda each: each[0])
+@pytest.mark.parametrize(
+    "theorem",
+    [("PM-CX1", STABLE_MINIMA), ("PM-CX1", LIMIT_AT_REST), ("PM-T2", STRICT_SADDLES)],
+    ids=lambda each: each[1].key,
+)
 def test_they_are_about_maps_on_the_sphere(theorem: tuple[str, Textbook]) -> None:
     name, schema = theorem
     step = _uses(name, schema)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 import sympy as sp
 
+from eigentoken.proofs.lanes import in_lanes, lanes_of
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.summary import Summary
-from eigentoken.proofs.verify import _rows, verify, verify_many
+from eigentoken.proofs.verify import verify, verify_many
 from eigentoken.theory.language.claims import Stable
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
@@ -122,9 +124,26 @@ def test_two_processes_find_what_one_finds() -> None:
 
 
 @pytest.mark.parametrize("jobs", [2, 3, 7])
-def test_each_proof_is_in_one_row_and_no_process_has_more_than_its_share(jobs: int) -> None:
+def test_each_proof_is_in_one_lane_with_those_that_it_recalls(jobs: int) -> None:
     names = [each.id for each in statements()]
-    rows = _rows(names, jobs)
-    assert sorted(name for row in rows for name in row) == sorted(names)
-    assert max(map(len, rows)) <= -(-len(names) // jobs)
-    assert all(len({statements().get(name).source.paper for name in row}) == 1 for row in rows)
+    rests_on = {each.id: each.depends for each in statements()}
+    lanes = lanes_of(names, rests_on, lambda name: 1.0, jobs)
+    assert len(lanes) == jobs and sorted(name for lane in lanes for name in lane) == sorted(names)
+    for lane in lanes:
+        assert lane == [name for name in names if name in lane]
+        assert {other for name in lane for other in rests_on[name]} <= set(lane)
+    assert all(lanes)
+
+
+def _half(task: int) -> tuple[int, int]:
+    if task == 13:
+        raise ValueError("thirteen")
+    return task, os.getpid()
+
+
+def test_a_lane_stays_in_its_process_and_the_others_help_at_the_end() -> None:
+    found = dict(in_lanes([[1, 2, 3, 4], []], [10, 11], _half))
+    assert sorted(found) == [1, 2, 3, 4, 10, 11]
+    assert len({found[1], found[10]}) == 2 and set(found.values()) == {found[1], found[10]}
+    with pytest.raises(ValueError, match="thirteen"):
+        list(in_lanes([[1, 13]], [], _half))

@@ -315,6 +315,22 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "another system": (lambda: recall(logic.discharge(P, assume(P, OJA)), FLOW, {}), "does not contain"),
         "the larger system": (lambda: recall(logic.discharge(P, assume(P, OJA)), ATTENTION, {}), "does not contain"),
         "no system here": (lambda: recall(logic.discharge(P, assume(P, OJA)), None, {}), "no system"),
+        "a proof kept under the name of another system": (
+            lambda: books.recall(stated(assume(P)), {"oja-map": logic.discharge(P, assume(P, FLOW))}, OJA, {}),
+            "is about",
+        ),
+        "a proof about a system, kept as one about none": (
+            lambda: books.recall(stated(assume(P)), {"": logic.discharge(P, assume(P, FLOW))}, OJA, {}),
+            "is about",
+        ),
+        "a proof about another system of the same name": (
+            lambda: recall(logic.discharge(P, assume(P, replace(FLOW, name=OJA.name))), OJA, {}),
+            "is about",
+        ),
+        "here another system of the same name": (
+            lambda: recall(logic.discharge(P, assume(P, OJA)), replace(FLOW, name=OJA.name), {}),
+            "another one",
+        ),
         "no proof": (lambda: books.recall(stated(assume(P)), {}, OJA, {}), "no proof"),
         "a parameter renamed": (
             lambda: recall(logic.discharge(GOES, assume(GOES, OJA)), OJA, {V: W}),

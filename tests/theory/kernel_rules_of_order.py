@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import HEAD, Index, delta, dot, vector
+from eigentoken.theory.calculus import HEAD, TOKENS, Index, delta, dot, vector
 from eigentoken.theory.kernel import logic, order
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -21,7 +21,7 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 
 i, j, k = (Index("token", name) for name in "ijk")
 t, s = sp.symbols("t s", real=True)
@@ -86,12 +86,35 @@ GIVES["almost_every_token"] = (
     ForAlmostEvery(ForAll(i, order.before(i, k), near(i))),
 )
 
+ratio = sp.Symbol("r", positive=True)
+
+
+def weights() -> Exists:
+    """``|a_i|^2 <= r |a_j|^2`` for j before i, and ``r^n <= |a_i|^2 <= 1``."""
+    here, earlier = (Tensor(dot(vector("a", at), vector("a", at))) for at in (i, j))
+    falls = ForAll(j, order.before(j, i), said(sp.Le, here, ratio * earlier))
+    within = said(sp.Ge, here, ratio**TOKENS), said(sp.Le, here, sp.Integer(1))
+    return Exists(VectorLetter("a"), TRUE, ForAll(i, TRUE, Conjunction((*within, falls))))
+
+
+GIVES["falling_weights"] = (
+    lambda: logic.discharge(said(sp.Le, ratio, sp.Integer(1)), order.falling_weights(ratio, "a")),
+    Implication(said(sp.Le, ratio, sp.Integer(1)), weights()),
+)
+
 REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "causal_order": {"heads": (lambda: order.causal_order(i, HEAD), "of tokens")},
     "same_token": {"heads": (lambda: order.same_token(i, HEAD), "of tokens")},
     "first_token": {
         "one letter": (lambda: order.first_token(k, k), "two letters"),
         "heads": (lambda: order.first_token(HEAD, j), "of tokens"),
+    },
+    "falling_weights": {
+        "a ratio that could be negative": (lambda: order.falling_weights(sp.Symbol("r", real=True), "a"), "positive"),
+        "a quantity of a token": (lambda: order.falling_weights(sp.exp(value(i)), "a"), "positive number"),
+        "the number of tokens": (lambda: order.falling_weights(TOKENS, "a"), "positive number"),
+        "the state": (lambda: order.falling_weights(ratio, "x"), "another letter"),
+        "the raw step of a map": (lambda: order.falling_weights(ratio, "y"), "no letter"),
     },
     "token_induction": {
         "from later tokens": (lambda: order.token_induction(step(ForAll(j, order.before(i, j), near(j)))), "before i"),

@@ -13,7 +13,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index, Letter, delta, dot, exponential, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, forms, logic, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -35,7 +35,16 @@ from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges, Decreases, SpectrumIs, Stable
-from eigentoken.theory.language.conditions import BoundedInTime, InHemisphere, PositiveDefinite, Relation, Symmetric
+from eigentoken.theory.language.conditions import (
+    BoundedInTime,
+    InHemisphere,
+    NonPrincipalModulusBelow,
+    Nonsingular,
+    PositiveDefinite,
+    Relation,
+    SimpleTop,
+    Symmetric,
+)
 from eigentoken.theory.language.observables import Observable, oja_potential
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium
 from eigentoken.theory.language.terms import Angle, Eigenvalue, alpha, d, ell, k, matrix, n, p, q
@@ -526,6 +535,35 @@ def test_an_implication_for_one_start_is_not_for_almost_every(about: Any) -> Non
     rule = claimed(Implication(Atom(Converges(ConsensusSet())), FALSE), None, about)
     with pytest.raises(Refused, match="about the start"):
         logic.almost_everywhere([first, rule], FALSE)
+
+
+# -- inverses ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_relation_does_not_say_that_there_is_an_inverse() -> None:
+    """In a relation an inverse is some matrix where there is none: nothing about X follows from it."""
+    inverse = matrix("B").inverse()
+    alike = follows([], equation(Eigenvalue(inverse, 1), Eigenvalue(inverse, 1)))
+    below = words.modulus(inverse)
+    for each in (alike, below, logic.assume(Relation(Eigenvalue(inverse, 1) > 0))):
+        with pytest.raises(Refused, match="word about the inverse"):
+            forms.invertible(each, matrix("B"))
+
+
+def test_a_word_about_an_inverse_comes_from_a_word_about_it() -> None:
+    """Where d = 1 no other eigenvalue is larger, of any matrix: that is no word from which an inverse follows."""
+    inverse = matrix("B").inverse()
+    for word in (PositiveDefinite(inverse), SimpleTop(inverse)):
+        means = words.meaning(word)
+        assert means.hypotheses == (Atom(Symmetric(inverse)),)
+    with pytest.raises(Refused, match="word about the inverse"):
+        forms.invertible(logic.assume(NonPrincipalModulusBelow(inverse)), matrix("B"))
+    with pytest.raises(Refused, match="no sum of products"):
+        forms.as_form(PositiveDefinite(inverse))
+    every = logic.generalise(matrix("A"), logic.discharge(Symmetric(matrix("A")), logic.assume(Symmetric(matrix("A")))))
+    with pytest.raises(Refused, match="sort"):
+        logic.instantiate(every, inverse)
+    assert logic.instantiate(every, inverse, logic.assume(Nonsingular(matrix("B"))))
 
 
 # -- statements -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import sympy as sp
 from eigentoken.proofs.power_method.pm_l04_consensus_stability import CLAIMS, PM_L4, STEP_BELOW
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import logic
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import TRUE, Exists, Proposition, children, proposition
 from eigentoken.theory.kernel.proved import Refused
@@ -21,6 +22,7 @@ from eigentoken.theory.language.terms import Eigenvalue, HeadNorm, alpha, d, k, 
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.systems.catalogue import system
 
 V = matrix("V")
 
@@ -40,7 +42,7 @@ def holds(statement: Statement) -> None:
 
 #: Of the chapter on ellipsoids.
 ABELLA = {f"AB-E{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 25)}
-ABELLA |= {"AB-L3.1", "AB-L3.2", "AB-L3.3", "AB-L4.1", "AB-T3.1", "AB-T3.2", "AB-T4.1", "AB-X1", "AB-X2"}
+ABELLA |= {"AB-L3.1", "AB-L3.2", "AB-L3.3", "AB-L4.1", "AB-T3.1", "AB-T3.2", "AB-T4.1", "AB-X1", "AB-X1c", "AB-X2"}
 #: Of the chapter on unnormalised tokens.
 PHAM = {"PH-M", "PH-T1", "PH-T2", "PH-T3", "PH-T4", "PH-T5", "PH-T7", "PH-T8", "PH-T9", "PH-C1", "PH-C2", "PH-C4"}
 
@@ -51,6 +53,17 @@ def test_the_statements_of_the_kernel_are_these() -> None:
     equations = {"PM-A1", "PM-E1", "PM-E3", "PM-E8", "PM-E9", "PM-E10", "PM-E21"}
     known = {"PM-L1", "PM-L7", "PM-L11", "PM-T3", "CT-1", "CT-4", *QUICK, *bipartite, *equations, *ABELLA, *PHAM}
     assert known <= {each.id for each in PROVED}
+
+
+@pytest.mark.parametrize("name", ["AB-X1c", "AB-X2"])
+def test_a_causal_mask_is_proved_and_not_only_promised(name: str) -> None:
+    told = statements().get(name)
+    (about,) = told.systems
+    assert set(told.proofs) == {about, f"{about}, causal"}
+    full, causal = (told.proofs[each] for each in (about, f"{about}, causal"))
+    assert causal.system is not None and causal.system.mask == "causal"
+    used = {each.rule for each in causal.tree()} - {each.rule for each in full.tree()}
+    assert "causal_order" in used
 
 
 @pytest.mark.parametrize(
@@ -124,6 +137,29 @@ def test_a_dropped_condition_is_missed(dropped: Condition) -> None:
 def test_another_system_is_another_statement() -> None:
     with pytest.raises(Refused):
         _ = replace(PM_L4, systems=("oja-flow",)).proofs
+
+
+def test_what_is_recalled_is_the_registered_statement() -> None:
+    """Under the id of another, a statement that says something else is refused; so is one that nobody registered."""
+    strange = replace(PM_L4, claims=PM_L4.claims[:1], proof=lambda kernel: kernel.given(Symmetric(V)))
+    object.__setattr__(strange, "proofs", {"oja-map": logic.assume(Symmetric(V), system("oja-map"))})
+    for told, why in (
+        (PM_L4, ""),
+        (replace(PM_L4), "not what the kernel proved of it"),
+        (replace(PM_L4, id="PM-L444"), "no such statement"),
+        (strange, "not what the kernel proved of it"),
+    ):
+        recalls = replace(
+            PM_L4,
+            id="X",
+            claims=tuple(told.claims) if told is not strange else (Formula(proposition(Symmetric(V))),),
+            proof=lambda kernel, told=told: kernel.recall(told),
+        )
+        if not why:
+            assert set(recalls.proofs) == {"oja-map"}
+            continue
+        with pytest.raises(Refused, match=why):
+            _ = recalls.proofs
 
 
 def test_a_number_that_depends_on_time_is_no_constant() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import sympy as sp
 
@@ -194,6 +196,17 @@ def test_what_is_recalled_for_a_fixed_matrix_is_not_put_for_one_that_moves() -> 
     assert verdict(books.recall(statement, statement.proofs, None, {Q: W})) == ""
 
 
+def test_a_matrix_that_a_proof_holds_fixed_does_not_move_because_a_statement_says_so() -> None:
+    """The conditions of what is recalled may say that Q depends on time: its proof is what is read."""
+    found = books.textbook(OPERATOR_NORM, (), None, A=Q, z=u)
+    form = Tensor(dot(u, u, (Letter("Q", False, (h,)),)))
+    positive = logic.assume(ForAll(h, TRUE, proposition(sp.Gt(form, 0))))
+    least = logic.discharge(positive.proposition, sums.least(positive, sp.Symbol("c", positive=True)))
+    for proved, told in ((logic.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False)), ""), (least, "recall holds")):
+        said = SimpleNamespace(id="X", systems=(), conditions=(BoundedInTime("Q"),), claims=(), proofs={"": proved})
+        assert verdict(books.recall(said, said.proofs, None, {Q: P})).startswith(told)
+
+
 # -- print ----------------------------------------------------------------------------------------------------------------
 
 
@@ -205,7 +218,31 @@ def test_two_members_of_a_family_are_printed() -> None:
         r"\text{for every } \text{family of vectors } z"
     )
     single = structure.reduction(one_, one_ * dot(vector("x", m), vector("x", m)), OJA)
-    assert latex(logic.generalise(VectorLetter("z"), single).proposition) == r"x_{k} = (x_{m}^{\top} x_{m}) x_{k}"
+    assert latex(logic.generalise(VectorLetter("z"), single).proposition) == r"x_{k} = |x_{m}|^{2} x_{k}"
+
+
+def test_a_sum_does_not_run_over_a_letter_that_stands_beside_it() -> None:
+    """``sum_j z^T x_j = z^T x_i + z^T x_j`` was printed so, with a j that is bound on the left and free on the right."""
+    z = vector("z")
+    total = Tensor(dot(z, vector("x", i)).summed(i))
+    both = sum(Tensor(dot(z, vector("x", at))) for at in (i, j))
+    shown = latex(proposition(sp.Eq(total, both, evaluate=False)))
+    assert r"\sum_{k}" in shown and r"\sum_{j}" not in shown
+    assert r"\sum_{j}" in latex(proposition(sp.Eq(total, 0, evaluate=False)))
+
+
+def test_a_quantity_at_a_time_is_one_of_tokens_at_that_time() -> None:
+    """Where a matrix could depend on time the whole is taken at it."""
+    t = sp.Symbol("t", real=True)
+    apart = vector("x", i) - vector("v")
+    assert latex(proposition(sp.Gt(Tensor(dot(vector("v"), vector("x", i)), t), 0))) == r"v^{\top} x_{i}(t) > 0"
+    assert latex(proposition(sp.Gt(Tensor(dot(apart, apart), 0), 0))) == r"\left|v - x_{i}(0)\right|^{2} > 0"
+    form = Tensor(dot(vector("x", i), vector("x", i), (Letter("P"),)), t)
+    assert latex(proposition(sp.Gt(form, 0))) == r"(x_{i}^{\top} P x_{i})(t) > 0"
+    whole = dot(vector("x", i).summed(i), vector("x", i).summed(i))
+    assert latex(proposition(sp.Gt(Tensor(whole), 0))) == r"\left|\sum_{j} x_{j}\right|^{2} > 0"
+    mixed = dot(vector("x", i).summed(i), vector("w", i).summed(i))
+    assert r"\sum_{j} \sum_{k}" in latex(proposition(sp.Gt(Tensor(mixed), 0)))
 
 
 def test_a_sum_over_a_family_is_no_equation_of_vectors() -> None:

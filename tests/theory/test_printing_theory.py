@@ -212,6 +212,8 @@ _PRINTED = (
     (rf"\(({_VECTOR})\^\{{\\top\}} A\^\{{\\top\}} ({_VECTOR})\)", r"form(\2, A, \1)"),
     (rf"\(({_VECTOR})\^\{{\\top\}} A ({_VECTOR})\)", r"form(\1, A, \2)"),
     (rf"\(({_VECTOR})\^\{{\\top\}} ({_VECTOR})\)", r"form(\1, one, \2)"),
+    (rf"\|({_VECTOR})\|\^\{{2\}}", r"form(\1, one, \1)"),
+    (rf"\|({_VECTOR})\|\^\{{4\}}", r"form(\1, one, \1)**2"),
 )
 
 

@@ -28,6 +28,8 @@ from eigentoken.theory.linearization.polygonal_spectra import antipodal_blocks, 
 from eigentoken.theory.linearization.spectrum import Entry
 from eigentoken.theory.systems.catalogue import SYSTEMS, system
 
+from ..shares import others_slow
+
 _spec = importlib.util.spec_from_file_location("numeric_jacobians", Path(__file__).with_name("numeric_jacobians.py"))
 numeric = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(numeric)
@@ -92,7 +94,9 @@ def test_consensus_on_random_instances(derived, name, mask):
         numeric.assert_spectrum(matrix, found)
 
 
-@pytest.mark.parametrize("name", ["oja-map", "oja-flow", "attention-map", "attention-flow"])
+@pytest.mark.parametrize(
+    "name", others_slow(["oja-map", "oja-flow", "attention-map", "attention-flow"], lambda name: "attention" in name)
+)
 def test_bipartite_on_random_instances(derived, name):
     spectrum = derived(bipartite_spectrum, name, fixed_point=False)
     draw = random.Random(name)

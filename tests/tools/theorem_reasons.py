@@ -23,6 +23,9 @@ STILL_TRUE: dict[str, str] = {
     "ray: for any autonomous": "the weights in it are given numbers",
     "spectral-theorem: for all, place 1": "it is one of an orthonormal basis of eigenvectors",
     "stable-minima: without hypothesis 6 of 8": "no state is near a point off the sphere",
+    "limit-at-rest: a strict conclusion, place 1": "wait until it is at most half of epsilon",
+    "limit-at-rest: for any time": "the same of a flow at whole times: at rest its velocity is zero",
+    "limit-at-rest: for any space": "a ball is closed and a polynomial is continuous in any space",
     "spectral-bounds-deflated: without hypothesis 2 of 5": "with d = 1 the vector z is zero, and so are all terms",
 }
 
@@ -57,6 +60,12 @@ FAILS: dict[str, str] = {
     "descent-sequences: for any time": f"{_FREE}; {_TURNS}",
     "descent-sequences: for any autonomous": "at the limit, a saddle of v, each of the maps may still move",
     "descent-sequences: for any space": "x -> x + 1 on a line, v = -x",
+    "limit-at-rest: without hypothesis 1 of 3": "the rotation of a circle rests nowhere, in a ball that is large: q = 1",
+    "limit-at-rest: without hypothesis 2 of 3": "a state of rest that is not in the ball",
+    "limit-at-rest: without hypothesis 3 of 3": "a state of rest, q = 1",
+    "limit-at-rest: for all, place 1": "at the start it is not small",
+    "limit-at-rest: a rate for a limit, place 1": "a limit may be reached as slowly as 1/t",
+    "limit-at-rest: for any autonomous": "at the limit each of the maps may still move",
     "stable-minima: without hypothesis 1 of 8": "v = 0, c = 0 and an unstable fixed point",
     "stable-minima: without hypothesis 2 of 8": _UNDEFINED,
     "stable-minima: without hypothesis 3 of 8": "v = 0 and an unstable fixed point",

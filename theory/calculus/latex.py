@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -72,20 +73,37 @@ class _Term:
     arrow: tuple[Letters, Base] | None = None
 
 
+#: The time at which the state ``x`` is written, while an expression is printed.
+_TIME: ContextVar[str] = ContextVar("time", default="")
+
+
 def expression_latex(
-    expression: Expression, *, weights: bool = False, operator: str | None = None, line_width: int = 0
+    expression: Expression,
+    *,
+    weights: bool = False,
+    operator: str | None = None,
+    line_width: int = 0,
+    time: str = "",
+    taken: tuple[str, ...] = (),
 ) -> str:
     """The sum of terms; bound indices are named j, k, l, ..., none like a vector or an index that is free in any term.
 
     With ``operator`` the vector of that name is left out: a matrix is printed.  ``line_width`` breaks the sum into lines of an
-    ``aligned`` block after about so many characters.
+    ``aligned`` block after about so many characters.  With ``time`` the tokens are those at this time, ``x_i(t)``.  Names
+    that are ``taken`` stand for something beside the expression.
     """
+    if time:
+        token = _TIME.set(time)
+        try:
+            return expression_latex(expression, weights=weights, operator=operator, line_width=line_width, taken=taken)
+        finally:
+            _TIME.reset(token)
     if weights:
         terms = [_with_weights(monomial, value) for monomial, value in expression.terms.items()]
     else:
         spelled = [(least_spelling(monomial, Assumptions()), value) for monomial, value in expression.terms.items()]
         terms = [_Term(value, list(m.bound), list(m.factors), m.arrow) for m, value in sorted(spelled, key=repr)]
-    free = {_index(index, {}) for index in expression.free_indices}.union(*map(_vectors, expression.terms))
+    free = {_index(index, {}) for index in expression.free_indices}.union(taken, *map(_vectors, expression.terms))
     shown = [_term(term, free, operator) for term in (terms if operator else _squares(terms))]
     if weights:
         shown.sort(key=lambda text: (text.startswith("-"), len(text), text))
@@ -258,7 +276,8 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     fresh = iter(each for each in _BOUND_NAMES if each not in free)
     heads = iter(("h", "g"))
     names = {index: next(heads) if index.kind == "head" else next(fresh) for index in term.bound}
-    sums = "".join(rf"\sum_{{{names[index]}}} " for index in term.bound)
+    summed = _squared_sum(term)
+    sums = "".join(rf"\sum_{{{names[index]}}} " for index in term.bound if index not in summed)
     covector, factors = "", []
     for atom, power in term.factors:
         if isinstance(atom, Dot) and operator is not None and operator in (atom.left.name, atom.right.name):
@@ -268,8 +287,16 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
             covector = " ".join([_row(other, names), *(_letter(each, names) for each in letters)])
         else:
             factors.append((atom, power))
-    top = " ".join(_power(_atom(atom, names), power) for atom, power in factors if power > 0)
-    bottom = " ".join(_power(_atom(atom, names), -power) for atom, power in factors if power < 0)
+    if summed:
+        whole = next(each for each in factors if set(summed) & set(indices_of(each[0])))
+        factors.remove(whole)
+    top = " ".join(_factor(atom, power, names) for atom, power in factors if power > 0)
+    if summed:
+        total = (
+            rf"\left|\sum_{{{names[summed[0]]}}} {_base(Base(whole[0].left.name, (summed[0],)), names)}\right|^{{2}}"
+        )
+        top = f"{total} {top}".strip()
+    bottom = " ".join(_factor(atom, -power, names) for atom, power in factors if power < 0)
     body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
     arrow = ""
     if term.arrow is not None:
@@ -279,6 +306,26 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     scale = "" if term.coefficient == 1 else "-" if term.coefficient == -1 else scalar_latex(term.coefficient)
     parts = " ".join(part for part in (scale, sums, body, arrow, covector) if part)
     return parts if (body or arrow or covector or scale not in ("", "-")) else f"{parts}1"
+
+
+def _squared_sum(term: _Term) -> tuple[Index, ...]:
+    """The two indices of ``sum_jk x_j^T x_k``, which is ``|sum_j x_j|^2``; else none."""
+    for atom, power in term.factors:
+        if not isinstance(atom, Dot) or power != 1 or atom.letters or atom.left.name != atom.right.name:
+            continue
+        pair = (*atom.left.indices, *atom.right.indices)
+        others = [each for each, _ in term.factors if each is not atom]
+        alone = not any(set(pair) & set(indices_of(each)) for each in (*others, term.arrow))
+        if len(set(pair)) == 2 and set(pair) <= set(term.bound) and alone and len(atom.left.indices) == 1:
+            return pair
+    return ()
+
+
+def _factor(atom: Any, power: int, names: Names) -> str:
+    """An atom to a power; ``(z^T z)^k`` is ``|z|^{2k}``."""
+    if isinstance(atom, Dot) and atom.left == atom.right and not atom.letters:
+        return rf"|{_base(atom.left, names)}|^{{{2 * power}}}"
+    return _power(_atom(atom, names), power)
 
 
 def _power(text: str, power: int) -> str:
@@ -314,7 +361,8 @@ def _base(base: Base, names: Names) -> str:
     heads = [each for each in base.indices if each.kind == "head"] if base.name in _VECTORS else []
     above = f"^{{{''.join(_index(each, names) for each in heads)}}}" if heads else ""
     tokens = tuple(each for each in base.indices if each not in heads)
-    return f"{_VECTORS.get(base.name, base.name)}{above}{_indices(tokens, names)}"
+    moment = f"({_TIME.get()})" if base.name == "x" and _TIME.get() else ""
+    return f"{_VECTORS.get(base.name, base.name)}{above}{_indices(tokens, names)}{moment}"
 
 
 def _row(base: Base, names: Names) -> str:
@@ -360,6 +408,6 @@ def _mask(entry: MaskEntry) -> str:
 def _inner(frozen: Any, names: Names) -> str:
     parts = []
     for monomial, value in thawed(frozen).terms.items():
-        factors = " ".join(_power(_atom(atom, names), power) for atom, power in monomial.factors)
+        factors = " ".join(_factor(atom, power, names) for atom, power in monomial.factors)
         parts.append(factors if value == 1 else f"{scalar_latex(value)} {factors}")
     return " + ".join(parts) or "0"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flint import arb
 from sympy import Rational
 
 from eigentoken.theory.classification.instances import Instance
@@ -193,9 +194,34 @@ def _lifted(function: Callable[[Any], Any], slope: Callable[[Any], Any]) -> Call
     return lifted
 
 
+def greater_jet(a: Any, b: Any) -> Any:
+    """The greater of two numbers or jets.
+
+    Where they are equal, or balls that overlap, the slope is an enclosure of both slopes, or the greater one: forward in time
+    the derivative of a maximum is the greatest derivative among the terms that attain it.
+    """
+    if not isinstance(a, Jet) and not isinstance(b, Jet):
+        return a.max(b) if isinstance(a, arb) and isinstance(b, arb) else max(a, b)
+    first, second = (each if isinstance(each, Jet) else Jet(each, {}) for each in (a, b))
+    if first.value > second.value:
+        return first
+    if second.value > first.value:
+        return second
+    value = greater_jet(first.value, second.value)
+    nothing = 0 * value
+    pairs = {
+        key: (first.slopes.get(key, nothing), second.slopes.get(key, nothing))
+        for key in {*first.slopes, *second.slopes}
+    }
+    if isinstance(value, arb):
+        return Jet(value, {key: arb(one).union(arb(other)) for key, (one, other) in pairs.items()})
+    return Jet(value, {key: max(one, other) for key, (one, other) in pairs.items()})
+
+
 def jet_algebra(exp: Callable[[Number], Number], sqrt: Callable[[Number], Number], one: Number) -> LoopAlgebra:
     """The loop algebra on numbers and jets of one arithmetic."""
-    return LoopAlgebra(_lifted(exp, lambda value: value), _lifted(sqrt, lambda value: 1 / (2 * value)), one)
+    lifted = _lifted(exp, lambda value: value), _lifted(sqrt, lambda value: 1 / (2 * value))
+    return LoopAlgebra(*lifted, one, greater=greater_jet)
 
 
 @dataclass(frozen=True)
@@ -229,8 +255,8 @@ class ArithmeticSetting:
 
         functions = _lifted(self.exp, lambda value: value), _lifted(root, lambda value: 1 / (2 * value))
         if self.counts:
-            return CountedAlgebra(*functions, self.one, self.counts)
-        return LoopAlgebra(*functions, self.one)
+            return CountedAlgebra(*functions, self.one, self.counts, greater=greater_jet)
+        return LoopAlgebra(*functions, self.one, greater=greater_jet)
 
     def grouped(self, at: State) -> tuple[ArithmeticSetting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from eigentoken.theory.calculus import Expression
+from eigentoken.theory.kernel.constant_in_time import steps_that_hold
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort, speaks_of_start, tied
 from eigentoken.theory.kernel.propositions import (
@@ -37,7 +38,7 @@ from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
 from eigentoken.theory.language.terms import d, matrix
-from eigentoken.theory.systems.catalogue import special_case
+from eigentoken.theory.systems.catalogue import OURS, special_case
 from eigentoken.theory.systems.system import Space, System, Time
 
 __all__ = ["Schema", "Stated", "Textbook", "argued", "moving", "needed", "recall", "textbook"]
@@ -190,7 +191,9 @@ def recall(
     """Another statement's claims, in our letters: its system contains ours, and its conditions are proved here.
 
     ``proofs`` are the ``Proved`` of the other statement, by system.  Letters of the special case (the attention map with the
-    scores 0 is the Oja map) are put in first; ``letters`` renames what is left.
+    scores 0 is the Oja map) are put in first; ``letters`` renames what is left.  Of the statement nothing is believed: what was
+    proved, of which system, and which matrices may depend on time there, is read off the proof.  That it is the proof of the
+    statement of this name is asked where a proof is accepted (``Statement.proofs``).
     """
     theirs, values = _containing(statement, proofs, system)
     whole = proofs[theirs]
@@ -208,13 +211,14 @@ def recall(
         (whole, *premises),
         joint,
         hypotheses,
-        detail=(statement.id, whole, _constants(statement, table), table),
+        detail=(statement.id, whole, _constants(statement, whole, table), table),
     )
 
 
-def _constants(statement: Stated, table: Mapping[Any, Any]) -> frozenset[Any]:
-    """What stands here for letters that the other statement holds fixed in time."""
+def _constants(statement: Stated, whole: Proved, table: Mapping[Any, Any]) -> frozenset[Any]:
+    """What stands here for letters that the other statement, or a step of its proof, holds fixed in time."""
     moves = moving(map(proposition, statement.conditions))
+    moves = frozenset() if steps_that_hold(whole, moves) else moves
     return frozenset().union(*(value_letters(new) for old, new in table.items() if old not in moves))
 
 
@@ -239,10 +243,15 @@ def _containing(statement: Stated, proofs: Mapping[str, Proved], system: System 
     """The system of the other statement that ours is, or is a special case of; and what its letters are here."""
     if not proofs:
         raise Refused(f"{statement.id} has no proof to recall")
+    for name, whole in proofs.items():
+        if whole.system is not None and (whole.system.name != name or _differs(whole.system)):
+            raise Refused(f"the proof that {statement.id} has for {name or 'no system'} is about {whole.system.name}")
     if "" in proofs:
         return "", {}
     if system is None:
         raise Refused(f"{statement.id} is about {', '.join(proofs)}; the statement here is about no system")
+    if _differs(system):
+        raise Refused(f"the system here is called {system.name}, and is another one")
     constants = {"0": sp.ZeroMatrix(d, d), "I": sp.Identity(d)}
     for name in sorted(proofs, key=lambda each: each != system.name):
         values = special_case(system.name, name)
@@ -250,6 +259,11 @@ def _containing(statement: Stated, proofs: Mapping[str, Proved], system: System 
             named = {matrix(old): constants.get(str(new), matrix(str(new))) for old, new in values.items()}
             return name, {old: new for old, new in named.items() if old != new}
     raise Refused(f"{statement.id} is proved for {', '.join(proofs)}, which does not contain {system.name}")
+
+
+def _differs(system: System) -> bool:
+    """Is there another system of this name in the catalogue?"""
+    return OURS.get(system.name, system) != system
 
 
 def _free_to_rename(letters: Mapping[Any, Any], whole: Proved) -> None:

@@ -3,6 +3,12 @@
 What holds in this room: *a relation, and a word, says of every term in it that it has a value*.  So ``1/x > 0`` is false at
 ``x = 0``, its negation is true there, and logic stays classical.  A rule that concludes a relation must know that it is defined;
 a rule that replaces letters must not lose the condition (``x/y = 1`` at ``x := y`` is ``1 = 1 and y != 0``).
+
+The inverse of a matrix is read otherwise: in a relation ``X^-1`` is the inverse where there is one, and else some matrix, one for
+each X, of which nothing is known.  So a relation says nothing of X having an inverse, and none follows from it.  A word about
+``X^-1`` (:func:`~.forms.invertible`) does say so; it is assumed, or follows from words that do: what a word means is said under
+words about the same matrix, no theorem that takes any matrix concludes one, and a letter becomes ``X^-1`` only where X is known
+to be nonsingular.
 """
 
 from __future__ import annotations

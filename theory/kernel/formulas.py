@@ -82,10 +82,23 @@ def latex_atom(said: Atom) -> str:
     order = _order(relation)
     if order:
         return order
-    if relation is None or not any(map(_alone, relation.args)):
+    if relation is None:
         return LATEX(said.word)
-    left, right = (side.plain_latex() if _alone(side) else scalar_latex(side) for side in relation.args)
+    taken = _taken(relation)
+    if not any(map(_alone, relation.args)):
+        return scalar_latex(relation, taken) if taken else LATEX(said.word)
+    left, right = (side.plain_latex(taken) if _alone(side) else scalar_latex(side, taken) for side in relation.args)
     return f"{left} {_SIGNS[type(relation)]} {right}"
+
+
+def _taken(relation: sp.Basic) -> tuple[str, ...]:
+    """The indices that stand free in it: no sum in it runs over one of these letters."""
+    terms = relation.atoms(Tensor)
+    if not any(monomial.bound for each in terms for monomial, _ in each.key):
+        return ()
+    return tuple(
+        sorted({index_latex(each.name) for term in terms for each in term.letters() if isinstance(each, Index)})
+    )
 
 
 def _order(relation: Any) -> str:
@@ -98,12 +111,12 @@ def _order(relation: Any) -> str:
     entry, power = terms[0][0].factors[0]
     if not isinstance(entry, MaskEntry) or entry.name != "causal" or power != 1:
         return ""
-    query, key = entry.query.name, entry.key.name
+    query, key = index_latex(entry.query.name), index_latex(entry.key.name)
     return f"{query} < {key}" if relation.rhs == 0 else rf"{key} \leq {query}"
 
 
 def _alone(side: sp.Basic) -> bool:
-    return isinstance(side, Tensor) and side.time is None
+    return isinstance(side, Tensor) and (side.time is None or side.made_of_tokens())
 
 
 _BELOW = {sp.Ge: r"\leq", sp.Gt: "<"}
@@ -166,6 +179,8 @@ def latex_negation(said: Negation) -> str:
 
 @LATEX.register(Implication)
 def latex_implication(said: Implication) -> str:
+    if said.right == FALSE:
+        return latex(Negation(said.left))
     last = latex(said.right) if isinstance(said.right, ForAll | Implication) else _inner(said.right)
     return rf"\text{{if }} {_inner(said.left)},\text{{ then }} {last}"
 
@@ -190,17 +205,18 @@ def _vector_equation(said: Binder) -> str:
     places = {base for side in relation.args for each in side.atoms(Tensor) for base in bases_of(each.key)}
     if len({base for base in places if base.name == said.letter.name}) != 1:  # one vector, not two of a family
         return ""
-    sides = [_vector_latex(side, said.letter.name) for side in relation.args]
+    taken = _taken(relation)
+    sides = [_vector_latex(side, said.letter.name, taken) for side in relation.args]
     return " = ".join(sides) if all(sides) else ""
 
 
-def _vector_latex(side: sp.Basic, name: str) -> str:
+def _vector_latex(side: sp.Basic, name: str, taken: tuple[str, ...] = ()) -> str:
     if side == 0:
         return "0"
     if isinstance(side, sp.Mul):
         quantities = [each for each in side.args if isinstance(each, Tensor)]
         scale = sp.Mul(*(each for each in side.args if not isinstance(each, Tensor)))
-        text = _vector_latex(quantities[0], name) if len(quantities) == 1 and not scale.has(Tensor) else ""
+        text = _vector_latex(quantities[0], name, taken) if len(quantities) == 1 and not scale.has(Tensor) else ""
         wide = len(quantities[0].key) > 1 if quantities else False
         number = rf"\left({scalar_latex(scale)}\right)" if isinstance(scale, sp.Add) else scalar_latex(scale)
         return text and f"{number} " + (rf"\left({text}\right)" if wide else text)
@@ -222,7 +238,7 @@ def _vector_latex(side: sp.Basic, name: str) -> str:
         )
         rest = tuple(each for each in monomial.factors if each is not with_it[0])
         terms[Monomial(monomial.bound, rest, arrow)] = coefficient
-    text = expression_latex(Expression(terms), weights=True)
+    text = expression_latex(Expression(terms), weights=True, taken=taken)
     if isinstance(side, Slope):
         return rf"\mathrm{{D}}\bigl[{text}\bigr]({side.along})"
     if isinstance(side, Opposite):

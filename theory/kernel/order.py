@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression, Index, MaskEntry, delta, factor
+from eigentoken.theory.calculus import TOKENS, Expression, Index, MaskEntry, delta, dot, factor, vector
 from eigentoken.theory.kernel.logic import speaks_of_start
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -26,12 +26,13 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
 from eigentoken.theory.kernel.sameness import same
-from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 
 __all__ = [
     "almost_every_token",
     "before",
     "causal_order",
+    "falling_weights",
     "first_token",
     "latest",
     "same_token",
@@ -79,6 +80,24 @@ def first_token(k: Index, j: Index) -> Proved:
     if k == j:
         raise Refused("two letters are needed: the first token, and any token")
     return prove(Exists(k, TRUE, ForAll(j, TRUE, _is(1, j, k))), "first_token", ())
+
+
+def falling_weights(ratio: sp.Symbol, name: str) -> Proved:
+    """There are vectors ``a_i`` with ``|a_i|^2 <= r |a_j|^2`` for j before i, and ``r^n <= |a_i|^2 <= 1``, where ``r <= 1``.
+
+    One for each token: ``|a_i|^2 = r^i``, i the number of the token.
+    """
+    if ratio.assumptions0 != sp.Symbol("r", positive=True).assumptions0 or ratio == TOKENS:
+        raise Refused(f"{ratio} must be a letter for a positive number")
+    if name == STATE:
+        raise Refused(f"{name} is the state: choose another letter for the weights")
+    i, j = Index("token", "i"), Index("token", "j")
+    here, earlier = (Tensor(dot(vector(name, each), vector(name, each))) for each in (i, j))
+    within = [sp.Ge(here, ratio**TOKENS, evaluate=False), sp.Le(here, 1, evaluate=False)]
+    falls = ForAll(j, before(j, i), proposition(sp.Le(here, ratio * earlier, evaluate=False)))
+    every = ForAll(i, TRUE, Conjunction((*map(proposition, within), falls)))
+    small = proposition(sp.Le(ratio, 1, evaluate=False))
+    return prove(Exists(VectorLetter(name), TRUE, every), "falling_weights", (), None, (small,))
 
 
 def token_induction(step: Proved) -> Proved:

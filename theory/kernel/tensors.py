@@ -208,14 +208,33 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return int(PRECEDENCE["Atom" if plain else "Mul"])
 
     def _latex(self, printer: Any) -> str:
-        """Several terms stand in parentheses: it may be a factor."""
-        text = self.plain_latex()
-        text = text if len(self.key) < 2 else rf"\left({text}\right)"
-        return text if self.time is None else rf"{text}({printer._print(self.time)})"
+        """Several terms stand in parentheses: it may be a factor.  Inner products of tokens at a time are written ``x_i(t)``."""
+        moment = "" if self.time is None else printer._print(self.time)
+        inside = moment if self.made_of_tokens() else ""
+        text = expression_latex(self.expression, weights=True, time=inside, taken=getattr(printer, "taken", ()))
+        single = self.precedence == PRECEDENCE["Atom"] and len(self.key) < 2
+        plain = single if moment and not inside else len(self.key) < 2 or _one_square(text)
+        text = text if plain else rf"\left({text}\right)"
+        return text if not moment or inside else rf"{text}({moment})"
 
-    def plain_latex(self) -> str:
-        """As it is printed where it stands alone."""
-        return expression_latex(self.expression, weights=True)
+    @property
+    def is_sum(self) -> bool:
+        """For the printer: does it begin with a sign of summation, which would take in a factor behind it?"""
+        return type(self) is Tensor and len(self.key) == 1 and bool(self.key[0][0].bound)
+
+    def made_of_tokens(self) -> bool:
+        """Is it made of inner products of vectors, and no matrices, exponentials or names for functions of the state?"""
+        plain = all(isinstance(atom, Dot) and not atom.letters for part, _ in self.key for atom, _ in part.factors)
+        return type(self) is Tensor and plain and not any(is_defined(base.name) for base in bases_of(self.key))
+
+    def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
+        """As it is printed where it stands alone: without parentheses around one inner product."""
+        moment = sp.latex(self.time) if self.time is not None and self.made_of_tokens() else ""
+        text = expression_latex(self.expression, weights=True, time=moment, taken=taken)
+        ((monomial, scale),) = self.key if len(self.key) == 1 else ((Monomial(), sp.Integer(1)),)
+        single = scale == 1 and not monomial.bound and [power for _, power in monomial.factors] == [1]
+        alone = single and isinstance(monomial.factors[0][0], Dot) and text.startswith("(") and text.endswith(")")
+        return text[1:-1] if alone else text
 
     def _sympystr(self, printer: Any) -> str:
         at = "" if self.time is None else f", {self.time}"
@@ -240,11 +259,11 @@ class Rate(Tensor):
             raise Refused(f"{', '.join(moved)} is constant in {self}: it cannot become what moves with the state")
 
     def _latex(self, printer: Any) -> str:
-        text = rf"\Delta\bigl[{super().plain_latex()}\bigr]"
+        text = rf"\Delta\bigl[{super().plain_latex(getattr(printer, 'taken', ()))}\bigr]"
         return text if self.time is None else rf"{text}({printer._print(self.time)})"
 
-    def plain_latex(self) -> str:
-        return rf"\Delta\bigl[{super().plain_latex()}\bigr]"
+    def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
+        return rf"\Delta\bigl[{super().plain_latex(taken)}\bigr]"
 
 
 class Slope(Rate):
@@ -290,10 +309,10 @@ class Slope(Rate):
         return Slope(inside.expression, new.name)
 
     def _latex(self, printer: Any) -> str:
-        return self.plain_latex()
+        return self.plain_latex(getattr(printer, "taken", ()))
 
-    def plain_latex(self) -> str:
-        return rf"\mathrm{{D}}\bigl[{Tensor.plain_latex(self)}\bigr]({self.along})"
+    def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
+        return rf"\mathrm{{D}}\bigl[{Tensor.plain_latex(self, taken)}\bigr]({self.along})"
 
     def _sympystr(self, printer: Any) -> str:
         return f"Slope({self.expression!r}, {self.along})"
@@ -314,10 +333,15 @@ class Opposite(Rate):
         return Opposite(Rate(self.expression).put(table).expression)
 
     def _latex(self, printer: Any) -> str:
-        return self.plain_latex()
+        return self.plain_latex(getattr(printer, "taken", ()))
 
-    def plain_latex(self) -> str:
-        return rf"\bigl[{Tensor.plain_latex(self)}\bigr](-{STATE})"
+    def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
+        return rf"\bigl[{Tensor.plain_latex(self, taken)}\bigr](-{STATE})"
+
+
+def _one_square(text: str) -> bool:
+    """Is what is printed one square ``|a - b|^2``?"""
+    return re.fullmatch(r"\\left\|[^|]*\\right\|\^\{2\}", text) is not None
 
 
 def moves(new: Any) -> bool:

@@ -55,7 +55,8 @@ def misplaced(word: Any, part: str, value: Any, expected: str) -> TypeError:
     """The error for a field that holds something of another kind."""
     got = "a claim" if hasattr(value, "_repr_latex_") and type(value).__module__.endswith("claims") else ""
     shown = f"{value!r}{f', {got}' if got else ''}"
-    return TypeError(f"{type(word).__name__}: {part} must be {expected}, got {shown}")
+    opposite = "; for the opposite of a claim say Fails(claim)" if got and isinstance(word, Not) else ""
+    return TypeError(f"{type(word).__name__}: {part} must be {expected}, got {shown}{opposite}")
 
 
 class Condition(ABC):  # noqa: B024 - the readings are the methods

@@ -17,7 +17,16 @@ from typing import Any, Literal, SupportsInt
 import sympy as sp
 
 from eigentoken.documents.refutation_document import Mask as MaskDocument
-from eigentoken.theory.language import observables, observables_attention, proportion, terms  # noqa: F401 - it enters a word
+from eigentoken.theory.language import (  # noqa: F401 - some enter words
+    matrix_words,
+    observables,
+    observables_attention,
+    observables_of_spread,
+    opposites_and_rates,
+    proportion,
+    regions,
+    terms,
+)
 from eigentoken.theory.language import places as points
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import Place
@@ -63,7 +72,7 @@ def _numbers() -> dict[str, Any]:
 
 
 def _observables() -> dict[str, Observable]:
-    listed = {**vars(observables), **vars(observables_attention)}
+    listed = {**vars(observables), **vars(observables_attention), **vars(observables_of_spread)}
     return {each.name: each for each in listed.values() if isinstance(each, Observable)}
 
 

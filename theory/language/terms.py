@@ -18,6 +18,8 @@ __all__ = [
     "Eigenvalue",
     "EigenvalueModulus",
     "EigenvalueRealPart",
+    "H",
+    "HeadCount",
     "HeadNorm",
     "HemisphereShare",
     "LargestEntry",
@@ -135,6 +137,20 @@ class HeadNorm(MatrixNumber):
 
     def _latex(self, printer: Any) -> str:
         return rf"\max_h\lVert {printer._print(self.args[0])}_h \rVert"
+
+
+class HeadCount(MatrixNumber):
+    """The number of heads that the layer needs: heads with the same scores are one head, whose values add up to more than 0.
+
+    So a layer with a head of zero values, or with one head written as two, has fewer heads than it lists.
+    """
+
+    def _latex(self, printer: Any) -> str:
+        return "H"
+
+
+#: The number of heads, as a letter: ``Relation(H >= 2)``.
+H = HeadCount()
 
 
 class RightCount(MatrixNumber):

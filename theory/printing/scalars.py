@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, sqrt, sympify, together
@@ -25,8 +26,9 @@ OF_HEAD = re.compile(r"(.+)__(\d+)")
 class PaperPrinter(LatexPrinter):  # type: ignore[misc]
     """sympy's printer with the papers' habits: transposes as ``\\top``, logarithms as ``\\ln``."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: tuple[str, ...] = ()) -> None:
         super().__init__({"ln_notation": True, "fold_short_frac": False, "mul_symbol": None, "symbol_names": {}})
+        self.taken = taken
 
     def _print_Transpose(self, expr: Any) -> str:
         inner = self._print(expr.arg)
@@ -54,7 +56,13 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         of_head = OF_HEAD.fullmatch(name)
         if of_head is not None:
             return rf"{super()._print_Symbol(expr.func(of_head[1]), style)}^{{({of_head[2]})}}"
-        return LETTERS.get(name) or str(super()._print_Symbol(expr, style))
+        found = LETTERS.get(name) or str(super()._print_Symbol(expr, style))
+        return rf"\mathrm{{{name}}}" if found == name and len(name) > 1 and name.isalpha() else found
+
+    def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
+        """A sum over tokens would take in what stands behind it."""
+        sums = not last and getattr(expr, "is_sum", False)
+        return bool(sums or super()._needs_mul_brackets(expr, first=first, last=last))
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
         """Sums as papers write them: ``1 + alpha lambda`` and ``1 - c``, never a minus first where a plus is at hand."""
@@ -117,14 +125,15 @@ def fraction_levels(text: str) -> int:
     return deepest
 
 
-def scalar_latex(expression: sp.Basic) -> str:
-    """LaTeX of a scalar expression or relation."""
-    return str(PaperPrinter().doprint(expression))
+@lru_cache(maxsize=50_000, typed=True)  # a document says the same formula in many places
+def scalar_latex(expression: sp.Basic, taken: tuple[str, ...] = ()) -> str:
+    """LaTeX of a scalar expression or relation; sums in it do not run over a letter that is ``taken``."""
+    return str(PaperPrinter(taken).doprint(expression))
 
 
 def matrix_latex(term: sp.Basic) -> str:
     """LaTeX of a matrix term."""
-    return str(PaperPrinter().doprint(term))
+    return scalar_latex(term)
 
 
 def ordered(expression: sp.Basic) -> list[sp.Basic]:

@@ -248,6 +248,10 @@ class Registry:
             return titled[0]
         raise UnknownStatement(f"unknown statement {name!r}: {self._meant(name)}")
 
+    def registered(self, name: str) -> Statement | None:
+        """The statement that is registered under exactly this id, loaded or to be loaded; ``None`` where there is none."""
+        return self._loaded_alone(name) or self.load()._statements.get(name)
+
     def _meant(self, name: str) -> str:
         """Which statements may be meant, with their titles: by the id, or by words of the title."""
         near = nearest(name, self._statements)

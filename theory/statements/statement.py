@@ -259,6 +259,19 @@ def _says_nothing(said: Proposition) -> bool:
     return relation is not None and relation.rel_op == "==" and len({scalar_latex(side) for side in relation.args}) == 1
 
 
+def _check_recalled(name: str, proved: Proved) -> None:
+    """What is recalled is the registered statement of that id, by the proof that the kernel made of it in this process."""
+    from eigentoken.theory.statements.registry import statements
+
+    for step in proved.rests_on("recall"):
+        other, whole = step.detail[0], step.detail[1]
+        known = statements().registered(other)
+        if known is None:
+            raise Refused(f"{name}: {other} is recalled, and no such statement is registered")
+        if not any(each is whole for each in known.proofs.values()):
+            raise Refused(f"{name}: what is recalled as {other} is not what the kernel proved of it here")
+
+
 @dataclass(frozen=True)
 class Statement:
     """``conditions => claims`` for the systems named, with everything that is known about it.
@@ -342,6 +355,7 @@ class Statement:
             verdict = accepted(proved, given, claimed, about)
             if not verdict.is_holds:
                 raise Refused(f"{self.id}: {verdict.reason}")
+            _check_recalled(self.id, proved)
             found["" if about is None else about.name] = proved
         return found
 

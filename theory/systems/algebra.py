@@ -12,7 +12,7 @@ Parameters are values: numbers, vectors, matrices and lists of heads, taken from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 __all__ = [
@@ -203,6 +203,8 @@ class LoopAlgebra:
     sqrt: Callable[[Number], Number]
     one: Number = 1
     "a unit of the arithmetic, so that 1/2 is not rounded outside it"
+    greater: Callable[[Number, Number], Number] = field(default=max, kw_only=True)
+    "the greater of two numbers; in enclosures, one that holds it"
 
     def attention(
         self, x: Sequence[Sequence[Number]], score: ParameterValue, mask: Mask, over_root_d: bool

@@ -20,7 +20,7 @@ from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
 from eigentoken.numerics.recheck.points.point import instance_digest
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval
-from eigentoken.numerics.recheck.refutations.limits import contracts
+from eigentoken.numerics.recheck.refutations.regions import contracts
 from eigentoken.theory.classification.instances import read_instance
 from eigentoken.theory.language.reasons import RATE_UNITS, basin_reason
 from eigentoken.theory.systems.system import Time

@@ -28,10 +28,14 @@ from eigentoken.files.documents import Json, read_json
 __all__ = [
     "CertificateDocument",
     "Exact",
+    "ExactInputs",
+    "Near",
     "RecheckError",
     "exact_input",
     "form_terms",
     "fraction_of",
+    "near_product",
+    "near_sum",
     "read_document",
     "unconfirmed",
 ]
@@ -52,6 +56,38 @@ def unconfirmed(*tried: str) -> str:
     return UNCONFIRMED + "tried " + "; ".join(tried)
 
 
+#: Floats, and a bound on the Frobenius norm of what separates them from a matrix.
+Near = tuple[Floats, float]
+_U = 1.01 * 2.0**-53
+_LARGE, _SMALL = 2.0**300, 2.0**-300
+
+
+def _kept(values: Floats, distance: float) -> Near | None:
+    """The pair, a little larger, where nothing over- or underflowed on the way."""
+    size = float(np.abs(values).max(initial=0.0))
+    usable = size == 0.0 or _SMALL < size < _LARGE
+    return (values, distance * (1 + 2.0**-40) + values.size * 2.0**-1000) if usable and distance < _LARGE else None
+
+
+@np.errstate(all="ignore")
+def near_product(a: Near, b: Near) -> Near | None:
+    """``A B`` in floats: ``k u |A|_F |B|_F`` of rounding in any order of summation (Higham, section 3.5), and the distances."""
+    sizes = [float(np.linalg.norm(each[0])) * (1 + each[0].size * _U) for each in (a, b)]
+    if not all(size < _LARGE for size in sizes):
+        return None
+    rounding = a[0].shape[1] * _U * sizes[0] * sizes[1]
+    spread = sizes[0] * b[1] + a[1] * sizes[1] + a[1] * b[1]
+    return _kept(a[0] @ b[0], rounding + spread)
+
+
+@np.errstate(all="ignore")
+def near_sum(a: Near, b: Near, sign: float = 1.0, scale: float = 1.0) -> Near | None:
+    """``scale (A + sign B)`` in floats, for a power of two ``scale`` and a sign."""
+    values = scale * (a[0] + sign * b[0])
+    size = float(np.linalg.norm(values)) * (1 + values.size * _U)
+    return _kept(values, scale * (a[1] + b[1]) + 2 * _U * size) if size < _LARGE else None
+
+
 @dataclass(frozen=True, eq=False)
 class Exact:
     """``numerators / denominator`` (formed when asked for), the floats if all entries are floats, the content hash."""
@@ -60,7 +96,19 @@ class Exact:
     floats: Floats | None
     digest: str
     shape: tuple[int, int]
-    near: tuple[Floats, float] | None = None  # floats within a Frobenius distance, where they are not exact
+    near: Near | None = None  # where the entries are no floats
+
+    @property
+    def approximate(self) -> Near | None:
+        """Floats that are the matrix, or near it."""
+        return self.near if self.floats is None else (self.floats, 0.0)
+
+    @property
+    def sharper(self) -> tuple[Exact, ...]:
+        """The same matrix to be rounded from its exact entries, where it holds floats near it; else nothing."""
+        if self.near is None or self.floats is not None:
+            return ()
+        return (Exact(lambda: self._pair, None, self.digest, self.shape),)
 
     @cached_property
     def _pair(self) -> tuple[flint.fmpz_mat, flint.fmpz]:
@@ -77,9 +125,8 @@ class Exact:
     @cached_property
     def rounded(self) -> tuple[Floats, int, float]:
         """``(values, e, rho)``: the matrix is within ``rho 2^e`` of ``values 2^e`` (Frobenius); largest entry near 1."""
-        source = self.near if self.floats is None else (self.floats, 0.0)
-        if source is not None:
-            held, distance = source
+        if self.approximate is not None:
+            held, distance = self.approximate
             largest = float(np.abs(held).max())
             e = math.frexp(largest)[1] if largest > 0 else 0
             return np.ldexp(held, -e), e, held.size * 2.0**-1000 + math.ldexp(distance, -e) * (1 + 2.0**-40)
@@ -144,6 +191,8 @@ def exact_rows(matrix: Json) -> list[list[Fraction]]:
 
 def exact_input(matrix: Json) -> Exact:
     """The exact value and content hash of one input."""
+    if isinstance(matrix, Exact):
+        return matrix
     if isinstance(matrix, str | Path):
         matrix = _from_file(str(matrix))
     if type(matrix).__module__.partition(".")[0] == "torch" and matrix.is_floating_point():
@@ -192,6 +241,16 @@ def _float_digest(values: Floats) -> str:
 
 def _dyadic(values: Floats) -> tuple[flint.fmpz_mat, flint.fmpz]:
     """Integers over one power of two."""
+    mantissas, exponents = np.frexp(values[values != 0.0])
+    if mantissas.size:
+        digits = np.ldexp(mantissas, 53).astype(np.int64)
+        lowest = exponents - 54 + np.frexp((digits & -digits).astype(np.float64))[1]  # of the last bit of each entry
+        unit = min(int(lowest.min()), 0)
+        if (
+            int(exponents.max()) - unit <= 62
+        ):  # whole numbers of at most 53 digits below 2^62: floats and integers hold them
+            whole = np.ldexp(values, -unit).astype(np.int64)
+            return flint.fmpz_mat(*values.shape, whole.ravel().tolist()), flint.fmpz(1) << -unit
     pairs = [float(v).as_integer_ratio() for v in values.ravel()]
     denominator = max((q for _, q in pairs), default=1)
     integers = [p * (denominator // q) for p, q in pairs]
@@ -239,7 +298,39 @@ def form_terms(terms: Json, inputs: Mapping[str, Exact]) -> Exact:
     shapes = {_term_shape(term, inputs) for term in terms}
     if len(shapes) != 1:
         raise RecheckError("the terms of the certificate do not fit together")
-    return Exact(lambda: _sum_of_products(terms, inputs), None, "", shapes.pop())
+    return Exact(lambda: _sum_of_products(terms, inputs), None, "", shapes.pop(), _near_terms(terms, inputs))
+
+
+class ExactInputs(dict[str, Exact]):
+    """Inputs read once, for all certificates about them; what is formed of them is kept as well."""
+
+    def __init__(self, matrices: Mapping[str, Json]) -> None:
+        super().__init__({name: exact_input(matrix) for name, matrix in matrices.items()})
+        self.formed: dict[str, Exact] = {}
+
+    def form(self, terms: Json) -> Exact:
+        """:func:`form_terms`, once for the same terms."""
+        key = json.dumps(terms)
+        if key not in self.formed:
+            self.formed[key] = form_terms(terms, self)
+        return self.formed[key]
+
+
+def _near_terms(terms: Any, inputs: Mapping[str, Exact]) -> Near | None:
+    """The sum of products in floats, with a bound, where all inputs are near floats."""
+    total: Near | None = None
+    for term in terms:
+        part: Near | None = None
+        for name, turned in term:
+            given = inputs[name].approximate
+            factor = None if given is None else (given[0].T, given[1]) if turned else given
+            part = factor if part is None or factor is None else near_product(part, factor)
+            if part is None:
+                return None
+        total = part if total is None or part is None else near_sum(total, part)
+        if total is None:
+            return None
+    return total
 
 
 def _term_shape(term: Any, inputs: Mapping[str, Exact]) -> tuple[int, int]:

@@ -85,6 +85,11 @@ class GivenLayer:
         """``V x_j`` without a bias."""
         return _affine(self._seen, self.heads[head]["V"], None)
 
+    def mixed(self, head: int) -> Any:
+        """``sum_j a_ij (V x_j + b)`` (n, d_head), in balls."""
+        given = self.heads[head]
+        return self._attention(head)[1] * _affine(self._seen, given["V"], given.get("v_bias"))
+
     def _stored(self, head: int, name: str) -> Any:
         """A stored matrix of a head, exact."""
         return _matrix(self.heads[head][name])

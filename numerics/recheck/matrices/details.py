@@ -57,8 +57,7 @@ class Extremes:
         """One eigenvalue is certainly above."""
         if self.exact:
             return certain_counts(self.matrix, at, self.until)[0] >= 1
-        flipped = Exact(lambda: (-self.matrix.numerators, self.matrix.denominator), None, "", self.matrix.shape)
-        return direction_below(flipped, self._vector, -at)
+        return direction_below(self.matrix, self._vector, -at, flip=True)
 
     def all_below(self, at: Fraction) -> bool:
         """Every eigenvalue is certainly below."""

@@ -30,8 +30,10 @@ __all__ = [
     "inverse_reach",
     "nearest_float",
     "quick_spectral_above",
+    "quotient_below",
     "scaled",
     "scaled_above",
+    "scaled_below",
     "sign_counts",
     "spectral_above",
 ]
@@ -79,6 +81,24 @@ def scaled_above(value: Fraction, e: int) -> float:
     if math.isinf(nearest):
         return math.inf if exact > 0 else -math.nextafter(math.inf, 0.0)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def scaled_below(value: Fraction, e: int) -> float:
+    """A float that is not above ``value 2^-e``."""
+    return -scaled_above(-value, e)
+
+
+def quotient_below(matrix: Floats, rho: float, x: Floats, bound: float) -> bool:
+    """Is ``x^T M x < bound x^T x`` for every M within rho of this matrix?  (``(2n + 4) u |x|^T |M| |x|`` of rounding)"""
+    largest = float(np.abs(x).max(initial=0.0))
+    if not (0.0 < largest < math.inf and math.isfinite(bound) and np.isfinite(matrix).all()):
+        return False
+    x = np.ldexp(x, -math.frexp(largest)[1])
+    n = len(x)
+    size = np.abs(x)
+    squares = float(x @ x) * (1 + 2 * n * U)
+    error = (2 * n + 4) * U * float(size @ (np.abs(matrix) @ size)) + squares * (rho + 4 * n * U * abs(bound))
+    return bool(float(x @ (matrix @ x)) + _more(error) < bound * float(x @ x))
 
 
 def definite_above(matrix: Floats, c: float, rho: float) -> bool:
@@ -132,9 +152,11 @@ def sign_counts(matrix: Floats, rho: float, beyond: float, transform: Floats | N
         return 0, 0
     transform = np.ldexp(transform, -np.frexp(size)[1])
     quotients = np.einsum("ij,ij->i", transform @ matrix, transform)
+    lengths = np.einsum("ij,ij->i", transform, transform)
+    doubtful = 16 * (rho + n * U * _frobenius(matrix)) * lengths  # a row near the kernel would spoil the others
     found = []
     for sign in (1.0, -1.0):
-        rows = transform[quotients * sign > 0]
+        rows = transform[quotients * sign > doubtful]
         found.append(rows.shape[0] if rows.shape[0] and _compressed(sign * matrix, rows, rho, beyond) else 0)
     return found[0], found[1]
 

@@ -133,8 +133,8 @@ def _no_real_eigenvalue(matrix: Exact, reach: Fraction) -> bool:
 
 
 def _may_be_symmetric(matrix: Exact) -> bool:
-    values = matrix.floats if matrix.near is None else matrix.near[0]
-    return values is None or bool(np.array_equal(values, values.T))
+    given = matrix.approximate
+    return given is None or bool(np.abs(given[0] - given[0].T).max() <= 2 * given[1])
 
 
 def _stepped(matrix: Exact, claim: LeaderClaim) -> tuple[Exact, Fraction]:

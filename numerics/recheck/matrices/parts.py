@@ -7,10 +7,10 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from eigentoken.numerics.recheck.documents.reading import Exact, RecheckError
+from eigentoken.numerics.recheck.documents.reading import Exact, Near, RecheckError, near_product, near_sum
 from eigentoken.numerics.recheck.matrices import rational
 
-__all__ = ["gram_of", "part_of"]
+__all__ = ["gram_of", "halved", "part_of", "surely_nonzero"]
 
 
 def part_of(matrix: Exact, form: str) -> Exact:
@@ -25,12 +25,44 @@ def part_of(matrix: Exact, form: str) -> Exact:
                 return flint.fmpz_mat(*matrix.shape), flint.fmpz(1)
             return matrix.numerators - matrix.numerators.transpose(), matrix.denominator * 2
 
-        return Exact(skew, None, "", matrix.shape)
+        return Exact(skew, None, "", matrix.shape, halved(matrix, -1.0))
     if form == "minus-identity":
         return Exact(
             lambda: rational.shifted(matrix.numerators, matrix.denominator, Fraction(-1)), None, "", matrix.shape
         )
     raise RecheckError(f"unknown form {form!r}")
+
+
+def halved(matrix: Exact, sign: float) -> Near | None:
+    """``(M + sign M^T) / 2`` in floats with a bound, exactly symmetric or skew."""
+    given = matrix.approximate
+    return None if given is None else near_sum(given, (given[0].T, given[1]), sign, 0.5)
+
+
+def _gram_in_floats(matrix: Exact, shift: Fraction, sign: int) -> Near | None:
+    """The Gram matrix in floats with a bound, exactly symmetric."""
+    given = matrix.approximate
+    if given is None:
+        return None
+    turned = (given[0].T, given[1])
+    found = near_product(turned, given) if matrix.shape[1] <= matrix.shape[0] else near_product(given, turned)
+    if found is None:
+        return None
+    whole = near_sum(found, (found[0].T, found[1]), 1.0, 0.5)
+    try:
+        moved = float(shift)
+    except OverflowError:
+        return None
+    diagonal = np.eye(found[0].shape[0]) * moved
+    if whole is None:
+        return None
+    return near_sum((whole[0] * sign, whole[1]), (diagonal, 2.0**-52 * abs(moved) * len(diagonal)))
+
+
+def surely_nonzero(matrix: Exact) -> bool:
+    """Is an entry of the floats farther from zero than the floats are from the matrix?"""
+    given = matrix.approximate
+    return given is not None and float(np.abs(given[0]).max()) > given[1]
 
 
 def gram_of(matrix: Exact, shift: Fraction, sign: int) -> Exact:
@@ -42,4 +74,4 @@ def gram_of(matrix: Exact, shift: Fraction, sign: int) -> Exact:
         return rational.shifted(product * sign, matrix.denominator**2, shift)
 
     side = min(matrix.shape)
-    return Exact(build, None, "", (side, side))
+    return Exact(build, None, "", (side, side), _gram_in_floats(matrix, shift, sign))

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from eigentoken.numerics.recheck.documents.reading import Exact
 from eigentoken.numerics.recheck.matrices import balls, floats, rational
+from eigentoken.numerics.recheck.matrices.parts import halved
 
-__all__ = ["at_least", "certain_counts", "direction_below", "symmetric_exact"]
+__all__ = ["FLOATS_FROM", "PRIME", "at_least", "certain_counts", "direction_below", "seen_kernel", "symmetric_exact"]
 
 EXACT_SIZE = 64
+#: From this size on floats with their bounds are asked before exact elimination, whose cost grows with n^4 and more.
+FLOATS_FROM = 13
+PRIME = 2305843009213693921  # not the prime of the issuer
 Floats = NDArray[np.float64]
 
 
@@ -26,7 +30,7 @@ def symmetric_exact(matrix: Exact) -> Exact:
     def build() -> tuple[flint.fmpz_mat, flint.fmpz]:
         return matrix.numerators + matrix.numerators.transpose(), matrix.denominator * 2
 
-    return Exact(build, values if same else None, "", matrix.shape)
+    return Exact(build, values if same else None, "", matrix.shape, None if same else halved(matrix, 1.0))
 
 
 def at_least(
@@ -41,14 +45,17 @@ def at_least(
 ) -> str | None:
     """Has the symmetric ``M + shift I`` that many eigenvalues above ``beyond``, below minus it, and at zero?"""
     n = matrix.shape[0]
-    if n <= EXACT_SIZE or zero:
+    if zero and n >= FLOATS_FROM and seen_kernel(matrix, shift) >= zero:
+        zero = 0
+    if n < FLOATS_FROM or zero:
         return _exactly(matrix, shift, positive, negative, zero, beyond, until)
     if positive <= 1 and negative <= 1:
         return _by_directions(matrix, shift, positive, negative, beyond, until)
     with np.errstate(all="ignore"):
-        found = _by_floats(matrix, shift, beyond, transform)
-        if found[0] >= positive and found[1] >= negative:
-            return None
+        for each in (matrix, *matrix.sharper):
+            found = _by_floats(each, shift, beyond, transform)
+            if found[0] >= positive and found[1] >= negative:
+                return None
         false = _contradicted(matrix, shift, positive, negative, beyond)
         if false is not None:
             return false
@@ -71,6 +78,34 @@ def certain_counts(matrix: Exact, at: Fraction, until: float, exact_size: int = 
         return _by_floats(matrix, -at, Fraction(0), None)
 
 
+def seen_kernel(matrix: Exact, shift: Fraction) -> int:
+    """Independent rational vectors in the kernel of ``M + shift I``: from floats, confirmed exactly (0 where not seen).
+
+    The right singular vectors of small singular values, brought to an echelon form, are rounded to small fractions.
+    """
+    values = _nearest(matrix, shift)
+    _, sizes, rows = np.linalg.svd(values)
+    basis = rows[sizes <= 1e-12 * len(sizes) * max(float(sizes[0]), 1e-300)].copy()
+    if not 0 < len(basis) <= 16:
+        return 0
+    taken: list[int] = []
+    for k in range(len(basis)):
+        column = int(np.argmax(np.abs(basis[k])))
+        basis[k] /= basis[k, column]
+        others = [i for i in range(len(basis)) if i != k]
+        basis[others] -= np.outer(basis[others, column], basis[k])
+        taken.append(column)
+    if not np.isfinite(basis).all() or len(set(taken)) != len(taken):
+        return 0
+    fractions = [[Fraction(float(entry)).limit_denominator(10**5) for entry in row] for row in basis]
+    whole = [[int(entry * math.lcm(*(each.denominator for each in row))) for entry in row] for row in fractions]
+    vectors = flint.fmpz_mat(whole)
+    if int(flint.nmod_mat(vectors, PRIME).rank()) != len(whole):
+        return 0
+    moved = rational.shifted(matrix.numerators, matrix.denominator, shift)[0]
+    return len(whole) if moved * vectors.transpose() == flint.fmpz_mat(moved.nrows(), len(whole)) else 0
+
+
 def _contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:
     """Shown false: so many eigenvalues are certified below ``beyond`` that too few can be above it, or mirrored."""
     n = matrix.shape[0]
@@ -88,12 +123,10 @@ def _contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, 
 def _by_directions(
     matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction, until: float
 ) -> str | None:
-    """One eigenvalue on a side, by one vector (from floats, not trusted) in exact arithmetic."""
+    """One eigenvalue on a side, by one vector (from floats, not trusted)."""
     vectors = np.linalg.eigh(_nearest(matrix, shift))[1]
-    moved = rational.shifted(matrix.numerators, matrix.denominator, shift)
-    turned = (-moved[0], moved[1])
-    below = not negative or direction_below(Exact(lambda: moved, None, "", matrix.shape), vectors[:, 0], -beyond)
-    above = not positive or direction_below(Exact(lambda: turned, None, "", matrix.shape), vectors[:, -1], -beyond)
+    below = not negative or direction_below(matrix, vectors[:, 0], -beyond - shift)
+    above = not positive or direction_below(matrix, vectors[:, -1], -beyond + shift, flip=True)
     if below and above:
         return None
     with np.errstate(all="ignore"):
@@ -140,11 +173,16 @@ def _by_floats(matrix: Exact, shift: Fraction, beyond: Fraction, transform: Floa
     return floats.sign_counts(target, rho, bound * (1 + 2.0**-50) + 2.0**-1000, transform)
 
 
-def direction_below(matrix: Exact, direction: Floats, bound: Fraction) -> bool:
-    """Is ``x^T M x < bound x^T x`` in exact arithmetic?"""
+def direction_below(matrix: Exact, direction: Floats, bound: Fraction, *, flip: bool = False) -> bool:
+    """Is ``x^T M x < bound x^T x`` (of ``-M`` with ``flip``)?  By floats with their bounds, else in exact arithmetic."""
+    values, e, rho = matrix.rounded
+    scaled = floats.scaled_below(bound, e)
+    with np.errstate(all="ignore"):
+        if floats.quotient_below(-values if flip else values, rho, direction, scaled):
+            return True
     pairs = [float(v).as_integer_ratio() for v in direction]
     q = max(d for _, d in pairs)
     x = flint.fmpz_mat(len(pairs), 1, [p * (q // d) for p, d in pairs])
-    value = (x.transpose() * matrix.numerators * x)[0, 0]
+    value = (x.transpose() * matrix.numerators * x)[0, 0] * (-1 if flip else 1)
     length = (x.transpose() * x)[0, 0]
     return bool(length > 0 and value * bound.denominator < length * bound.numerator * matrix.denominator)

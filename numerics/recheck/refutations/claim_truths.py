@@ -16,7 +16,9 @@ from eigentoken.numerics.recheck.refutations.flows import slope_along
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval, interval_jacobian, intrinsic_charpoly
 from eigentoken.numerics.recheck.refutations.limits import left_region, limit_truth, stays_bounded
+from eigentoken.numerics.recheck.refutations.region_truths import greater_interval
 from eigentoken.theory.language import claims, terms
+from eigentoken.theory.language.opposites_and_rates import Decays, Fails
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Time
@@ -147,6 +149,26 @@ def truth_forward_invariant(word: claims.ForwardInvariant, look: IndependentInst
     return None if _no_jacobian(look) else left_region(look, word, data)
 
 
+@CLAIM_TRUTH.register(Fails)
+def truth_fails(word: Fails, look: IndependentInstance, data: Data) -> bool | None:
+    inner = CLAIM_TRUTH(word.claim, look, data)
+    return None if inner is None else not inner
+
+
+@CLAIM_TRUTH.register(Decays)
+def truth_decays(word: Decays, look: IndependentInstance, data: Data) -> bool | None:
+    """The change plus the rate times the value, in intervals; the rate by sympy."""
+    rate = sp.sympify(word.rate)
+    values = {number: EXACT_NUMBER(number, look, None) for number in rate.atoms(terms.MatrixNumber)}
+    if _no_jacobian(look) or any(each is None for each in values.values()):
+        return None
+    exact = rate.xreplace(values).subs(look.sizes())
+    if not exact.is_number or not exact.is_real:
+        return None
+    seen = _Observed(look)
+    return _sign(-(seen.change(word.observable) + interval(exact) * seen.value(word.observable)))
+
+
 # --- observables -----------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +205,7 @@ class _Observed:
 
     def __init__(self, look: IndependentInstance) -> None:
         self.instance = look.instance
-        self.scalars = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1))
+        self.scalars = LoopAlgebra(iv.exp, iv.sqrt, iv.mpf(1), greater=greater_interval)
         self.parameters = {name: self._numbers(value) for name, value in self.instance.parameters.items()}
         self.state = [[interval(entry) for entry in token] for token in self.instance.tokens]
 

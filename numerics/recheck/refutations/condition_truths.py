@@ -14,7 +14,8 @@ from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import counts_outside, interval
-from eigentoken.theory.language import conditions, terms
+from eigentoken.numerics.recheck.refutations.region_truths import inside
+from eigentoken.theory.language import conditions, matrix_words, regions, terms
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.system import Time
@@ -203,6 +204,34 @@ def truth_in_hemisphere(word: conditions.InHemisphere, look: IndependentInstance
     return all(bool(h > 0) for h in heights) or all(bool(h < 0) for h in heights)
 
 
+@CONDITION_TRUTH.register(matrix_words.IsZero)
+def truth_is_zero(word: matrix_words.IsZero, look: IndependentInstance, data: Data) -> bool | None:
+    value = look.matrix(word.term)
+    return bool(value == sp.zeros(*value.shape)) if all(entry.is_Rational for entry in value) else None
+
+
+@CONDITION_TRUTH.register(matrix_words.Stochastic)
+def truth_stochastic(word: matrix_words.Stochastic, look: IndependentInstance, data: Data) -> bool | None:
+    """``X 1 = 1`` (and ``X^T 1 = 1``) with no negative entry, rational entries only."""
+    value = look.matrix(word.term)
+    if not all(entry.is_Rational for entry in value):
+        return None
+    ones = sp.ones(value.rows, 1)
+    sides = (value, value.T) if word.doubly else (value,)
+    return min(value) >= 0 and all(side * ones == ones for side in sides)
+
+
+@CONDITION_TRUTH.register(matrix_words.EachHead)
+def truth_each_head(word: matrix_words.EachHead, look: IndependentInstance, data: Data) -> bool | None:
+    parts = [CONDITION_TRUTH(word.part, each, {}) for each in look.heads_alone()]
+    return None if any(part is None for part in parts) else all(parts)
+
+
+@CONDITION_TRUTH.register(regions.StartsIn)
+def truth_starts_in(word: regions.StartsIn, look: IndependentInstance, data: Data) -> bool | None:
+    return None if look.arc is not None else inside(word.region, look)
+
+
 # --- relations of quantities -----------------------------------------------------------------------------------------
 
 
@@ -306,3 +335,18 @@ def number_extreme_entry(number: terms.MatrixNumber, look: IndependentInstance, 
     value = _rational_matrix(number, look)
     ordered = None if value is None else sorted(value)
     return None if ordered is None else ordered[0 if isinstance(number, terms.SmallestEntry) else -1]
+
+
+@EXACT_NUMBER.register(terms.HeadCount)
+def number_head_count(number: terms.HeadCount, look: IndependentInstance, ell: int | None) -> Any:
+    """The values of the heads added up by their scores, as texts: how many sums are not zero."""
+    system = look.instance.system
+    sums: dict[Any, Any] = {}
+    for head in look.instance.parameters.get("heads", (look.instance.parameters,)):
+        parts = [head.get(name) if name else None for name in (system.value, system.score)]
+        value, score = (None if part is None else sp.ImmutableMatrix(part) for part in parts)
+        if any(part is not None and not all(entry.is_Rational for entry in part) for part in (value, score)):
+            return None
+        unit = sp.ImmutableMatrix(sp.eye(look.instance.d)) if value is None else value
+        sums[score] = sums[score] + unit if score in sums else unit
+    return sp.Integer(sum(any(entry != 0 for entry in total) for total in sums.values()))

@@ -203,6 +203,16 @@ def arc_is_opposed(instance: Instance, m: int, time: str, steps: int) -> bool:
     return None not in found and found[0] != found[1]
 
 
+def _greater(a: Any, b: Any) -> Series:
+    """The greater of two series at 0; where that is open, coefficients that hold both."""
+    first, second = _series(a), _series(b)
+    if first[0].a > second[0].b:
+        return first
+    if second[0].a > first[0].b:
+        return second
+    return Series(lambda k, _: iv.mpf([min(first[k].a, second[k].a), max(first[k].b, second[k].b)]))
+
+
 def slope_along(observable: Any, instance: Instance, parameters: Any, state: Any, velocity: Any) -> Any:
     """The derivative of an observable along the flow: the first coefficient on the line through the state."""
 
@@ -215,7 +225,7 @@ def slope_along(observable: Any, instance: Instance, parameters: Any, state: Any
         return {name: constant(each) for name, each in value.items()} if isinstance(value, Mapping) else _series(value)
 
     tokens = tuple(tuple(line(a, b) for a, b in zip(x, v, strict=True)) for x, v in zip(state, velocity, strict=True))
-    algebra = LoopAlgebra(lambda a: a.exp(), lambda a: _series(a).sqrt(), _series(iv.mpf(1)))
+    algebra = LoopAlgebra(lambda a: a.exp(), lambda a: _series(a).sqrt(), _series(iv.mpf(1)), greater=_greater)
     ready = {name: constant(value) for name, value in parameters.items()}
     return _series(observable(algebra, instance.system, ready, tokens, instance.mask))[1]
 

@@ -5,6 +5,7 @@ What conditions and claims say of it is in the tables of :mod:`.condition_truths
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,13 @@ class IndependentInstance:
         if name == "F" and self.instance.system.value:
             return self.named(self.instance.system.value)
         raise WordDocumentError(f"no matrix {name}")
+
+    def heads_alone(self) -> list[IndependentInstance]:
+        """The instance with the matrices of each head in turn in the place of all heads."""
+        given = self.instance.parameters
+        shared = {name: value for name, value in given.items() if name != "heads"}
+        each = [replace(self.instance, parameters={**shared, **head}) for head in given.get("heads", ({},))]
+        return [IndependentInstance(alone, self.k, self.p, self.arc) for alone in each]
 
     def roots(self, value: sp.Matrix) -> list[sp.Expr] | None:
         """All eigenvalues, largest first, where they are real and the matrix is rational."""

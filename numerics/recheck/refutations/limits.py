@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from mpmath import iv
 
-from eigentoken.files.documents import Json
+from eigentoken.numerics.recheck.refutations.escapes import escapes
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
@@ -22,11 +21,14 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
     is_definite,
 )
 from eigentoken.numerics.recheck.refutations.place_truths import NOT_AT
+from eigentoken.numerics.recheck.refutations.region_truths import inside, outside
+from eigentoken.numerics.recheck.refutations.regions import contracts, far, fraction, holds_start, total
 from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["contracts", "left_region", "limit_truth", "stays_bounded"]
+__all__ = ["left_region", "limit_truth", "stays_bounded"]
 
 
 def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool | None:
@@ -35,7 +37,11 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if look.instance.system.rotary is not None and kind not in {"limit/exact-start", "limit/growing-consensus"}:
         return None
     if kind == "limit/contraction":
-        return False if contracts(look, inner) and _far(look, word.place, inner) else None
+        held = holds_start(look, inner) and contracts(look, inner)
+        return False if held and far(look, word.place, inner) else None
+    if kind == "limit/moving-frame":
+        held = holds_start(look, inner) and contracts(look, inner, framed=True)
+        return False if held and far(look, word.place, inner, framed=True) else None
     if kind == "limit/exact-start":
         stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
         return False if stays and NOT_AT(word.place, look) else None
@@ -44,11 +50,16 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/attracting-manifold":
         return False if _manifold(look) and NOT_AT(word.place, look) else None
     if kind == "limit/captured-start":
-        return False if contracts(look, inner) and _far(look, word.place, inner) and _caught(look, inner) else None
+        framed = "turns" in inner
+        held = contracts(look, inner, framed=framed) and far(look, word.place, inner, framed=framed)
+        return False if held and _caught(look, inner) else None
     if kind == "limit/bracketed-start":
         return False if _bracketed(look, word, inner) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
+    if kind == "limit/escape" and isinstance(word.place, points.Zero | points.SomeEquilibrium):
+        open_set = isinstance(word, claims.AlmostEveryConverges)
+        return False if escapes(look, inner, open_set=open_set) else None
     return None
 
 
@@ -65,6 +76,8 @@ def stays_bounded(look: IndependentInstance, every: bool) -> bool | None:
 
 def left_region(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -> bool | None:
     """``False`` where a token that started on one side of the hyperplane of the region is seen on the other."""
+    if isinstance(word.region, StateRegion):
+        return _left_inequalities(look, word.region, data.get("data", {}))
     if not isinstance(word.region, points.Hemisphere):
         return None
     inner = data.get("data", {})
@@ -79,7 +92,7 @@ def left_region(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if vector is None:
         return None
     w = [interval(entry) for entry in vector]
-    start = [_sum(a * interval(b) for a, b in zip(w, token, strict=True)) for token in look.instance.tokens]
+    start = [total(a * interval(b) for a, b in zip(w, token, strict=True)) for token in look.instance.tokens]
     side = 1 if all(each.a > 0 for each in start) else -1 if all(each.b < 0 for each in start) else 0
     if side == 0:
         return None
@@ -88,8 +101,15 @@ def left_region(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if end is None:
         return None
     d = look.instance.d
-    heights = [_sum(a * b for a, b in zip(w, end[i * d : (i + 1) * d], strict=True)) for i in range(look.instance.n)]
+    heights = [total(a * b for a, b in zip(w, end[i * d : (i + 1) * d], strict=True)) for i in range(look.instance.n)]
     return False if any((side * each).b < 0 for each in heights) else None
+
+
+def _left_inequalities(look: IndependentInstance, region: StateRegion, data: Mapping[str, Any]) -> bool | None:
+    """``False`` where the exact state is in the region and the next one, or that at the time, is certainly not."""
+    discrete = look.instance.system.time is Time.MAP
+    end = second_end(look.instance, str(data.get("time", 1)), 1 if discrete else int(data.get("steps", 1)))
+    return False if end is not None and inside(region, look) and outside(region, look, end) else None
 
 
 def _caught(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
@@ -97,10 +117,10 @@ def _caught(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
     end = second_end(look.instance, str(data["time"]), int(data["steps"]))
     if end is None:
         return False
-    shape = [[_fraction(entry) for entry in row] for row in data["shape"]]
-    away = [a - _fraction(c) for a, c in zip(end, (c for token in data["centre"] for c in token), strict=True)]
-    square = _sum(a * p * b for a, row in zip(away, shape, strict=True) for b, p in zip(away, row, strict=True))
-    eps = _fraction(data["eps"])
+    shape = [[fraction(entry) for entry in row] for row in data["shape"]]
+    away = [a - fraction(c) for a, c in zip(end, (c for token in data["centre"] for c in token), strict=True)]
+    square = total(a * p * b for a, row in zip(away, shape, strict=True) for b, p in zip(away, row, strict=True))
+    eps = fraction(data["eps"])
     return bool(square.b < (eps * eps).a)
 
 
@@ -108,79 +128,6 @@ def _bracketed(look: IndependentInstance, word: Any, data: Mapping[str, Any]) ->
     if not isinstance(word, claims.Converges) or not isinstance(word.place, points.ConsensusSet):
         return False
     return arc_is_opposed(look.instance, int(data["m"]), str(data["time"]), int(data["steps"]))
-
-
-def contracts(look: IndependentInstance, data: Mapping[str, Json]) -> bool:
-    """Does the ellipsoid of the data contract at its rate, and go into itself (intervals, closed-form Jacobian)?"""
-
-    def rows(value: Any) -> list[list[Any]]:
-        return [[_fraction(entry) for entry in row] for row in value]
-
-    shape, centre = rows(data["shape"]), rows(data["centre"])
-    eps, rate, pull = (_fraction(data[each]) for each in ("eps", "rate", "pull"))
-    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
-    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
-    size = len(shape)
-    if not is_definite(shape):
-        return False
-    for a in range(size):  # the box holds the ellipsoid
-        corner = (iv.mpf(float(widths[a])) / eps) ** 2
-        bordered = [[*row, iv.mpf(int(i == a))] for i, row in enumerate(shape)]
-        bordered.append([*(iv.mpf(int(i == a)) for i in range(size)), corner])
-        if not is_definite(bordered):
-            return False
-    box = _box(look, data)
-    given = pull if look.pulled() else None
-    _, matrix = interval_jacobian(look.instance, box, given)
-    image, _ = interval_jacobian(look.instance, centre, given)
-    discrete = look.instance.system.time is Time.MAP
-    product = [[_sum(shape[i][k] * matrix[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
-    if discrete:
-        gap = [
-            [rate * rate * shape[i][j] - _sum(matrix[k][i] * product[k][j] for k in range(size)) for j in range(size)]
-            for i in range(size)
-        ]
-        room = (1 - rate) * eps
-        moved = [b - a for x, y in zip(centre, image, strict=True) for a, b in zip(x, y, strict=True)]
-    else:
-        gap = [[-(product[i][j] + product[j][i]) - 2 * rate * shape[i][j] for j in range(size)] for i in range(size)]
-        room = rate * eps
-        moved = [b for y in image for b in y]
-    half = [[(gap[i][j] + gap[j][i]) / 2 for j in range(size)] for i in range(size)]
-    square = _sum(moved[i] * shape[i][j] * moved[j] for i in range(size) for j in range(size))
-    return bool((rate.b < 1 or not discrete) and is_definite(half) and square.b < (room * room).a)
-
-
-def _far(look: IndependentInstance, place: Any, data: Mapping[str, Any]) -> bool:
-    """No state of the box is at the place: tokens stay apart, or off the eigenvector, in interval arithmetic."""
-    box = _box(look, data)
-
-    def parted(x: list[Any], y: list[Any]) -> tuple[bool, bool]:
-        product = _sum(a * b for a, b in zip(x, y, strict=True))
-        norms = _sum(a * a for a in x) * _sum(b * b for b in y)
-        return bool((product * product - norms).b < 0), bool(product.b < 0)
-
-    for i, x in enumerate(box):
-        for y in box[:i]:
-            apart, opposite = parted(x, y)
-            if isinstance(place, points.ConsensusAt | points.ConsensusSet) and (apart or opposite):
-                return True
-            if isinstance(place, points.BipartiteAt | points.AntipodalAt) and apart:
-                return True
-    if isinstance(place, points.ConsensusAt):
-        vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
-        return vector is not None and any(parted(x, [interval(e) for e in vector])[0] for x in box)
-    return isinstance(place, points.Zero) and any(a.a > 0 or a.b < 0 for x in box for a in x)
-
-
-def _box(look: IndependentInstance, data: Mapping[str, Any]) -> list[list[Any]]:
-    floats = np.array([[float(Fraction(entry)) for entry in row] for row in data["shape"]])
-    widths = float(Fraction(data["eps"])) * np.sqrt(np.diag(np.linalg.inv(floats))) * 1.02
-    d = look.instance.d
-    return [
-        [_fraction(x) + iv.mpf([-float(widths[i * d + a]), float(widths[i * d + a])]) for a, x in enumerate(token)]
-        for i, token in enumerate(data["centre"])
-    ]
 
 
 def _turns_stably(look: IndependentInstance) -> bool:
@@ -236,18 +183,6 @@ def _consensus(look: IndependentInstance, sense: int) -> bool:
     H = [[iv.mpf(float(form[min(i, j), max(i, j)])) for j in range(value.rows)] for i in range(value.rows)]
     B = [[interval(entry) for entry in value.row(i)] for i in range(value.rows)]
     size = value.rows
-    product = [[_sum(H[i][k] * B[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
+    product = [[total(H[i][k] * B[k][j] for k in range(size)) for j in range(size)] for i in range(size)]
     gap = [[product[i][j] + product[j][i] for j in range(size)] for i in range(size)]
     return is_definite(H) and is_definite(gap)
-
-
-def _fraction(value: Any) -> Any:
-    number = Fraction(str(value))
-    return iv.mpf(number.numerator) / iv.mpf(number.denominator)
-
-
-def _sum(values: Any) -> Any:
-    total: Any = iv.mpf(0)
-    for value in values:
-        total = total + value
-    return total

@@ -11,8 +11,10 @@ import sympy as sp
 
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.documents.certificate import LeadBy
+from eigentoken.numerics.certified.arithmetic import using
 from eigentoken.numerics.certified.certify import certify as certify_name
 from eigentoken.numerics.certified.certify import check_meant, conditions
+from eigentoken.numerics.certified.devices import arithmetic_of
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError
 from eigentoken.numerics.certified.matrices import as_enclosure, exact_number, read_matrix
 from eigentoken.numerics.certified.time_bounds import certify_at_all_times
@@ -38,6 +40,7 @@ def certify(
     by: LeadBy = "real-part",
     time_limit: float = 10.0,
     over: tuple[object, object] | None = None,
+    device: str = "cpu",
     **matrices: object,
 ) -> Verdict:
     """Decide a condition for every matrix within ``radius`` (spectral norm) of the one given: holds, fails or undecided.
@@ -48,6 +51,7 @@ def certify(
     matrices by name: ``certify(Commute(V, M), V=A, M=B)``.  ``alpha`` is the step that a word or ``dominant-step``
     speaks of; ``expected``, ``bound``, ``within`` and ``by`` belong to names.  ``over=(a, b)`` asks for all times of an
     interval: the matrix is then rows of formulas in t, or ``{"times", "matrices", "lipschitz"}``, or a file of one of these.
+    ``device`` (``cpu``, ``cuda``, ``mps``, ``auto``): where large products are formed; the bounds are the same everywhere.
 
     >>> import numpy as np
     >>> certify(np.eye(2), "positive-definite") == "holds"
@@ -59,6 +63,24 @@ def certify(
     >>> certify("positive-definite", [["2 + sin(t)", "1/4"], ["1/4", "1"]], over=(0, 10)) == "holds"
     True
     """
+    with using(arithmetic_of(device)):
+        return _certified(question, matrix, radius, alpha, expected, bound, within, by, time_limit, over, matrices)
+
+
+def _certified(
+    question: object,
+    matrix: object,
+    radius: object,
+    alpha: object,
+    expected: object,
+    bound: object,
+    within: object,
+    by: LeadBy,
+    time_limit: float,
+    over: tuple[object, object] | None,
+    matrices: Mapping[str, object],
+) -> Verdict:
+    """:func:`certify` in the arithmetic in force."""
     asked, given = _in_order(question, matrix)
     options: dict[str, Any] = {
         "expected": expected,

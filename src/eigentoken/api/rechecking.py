@@ -12,6 +12,7 @@ from typing import Any
 from eigentoken.checking.formats import write_report
 from eigentoken.checking.nearest import NearestReport
 from eigentoken.checking.report import Report
+from eigentoken.checking.steer import SteerReport
 from eigentoken.comparing.compare import Comparison
 from eigentoken.files.given_arrays import dense_array
 from eigentoken.nulls.against_chance import AgainstChance
@@ -27,7 +28,7 @@ from eigentoken.theory.language.verdicts import Certificate, Verdict
 __all__ = ["recheck"]
 
 #: The schemas of documents whose objects hold no name of one.
-_KINDS = {"Comparison": "compare", "AgainstChance": "chance", "NearestReport": "nearest"}
+_KINDS = {"Comparison": "compare", "AgainstChance": "chance", "NearestReport": "nearest", "SteerReport": "steer"}
 
 
 def recheck(
@@ -37,6 +38,7 @@ def recheck(
     | Comparison
     | AgainstChance
     | NearestReport
+    | SteerReport
     | Verdict
     | Certificate
     | Classification
@@ -78,7 +80,7 @@ def recheck(
         path = Path(folder) / "document.json"
         if isinstance(subject, Report):
             write_report(subject, {"json": path}, arrays=True)
-        elif isinstance(subject, Comparison | AgainstChance | NearestReport):
+        elif isinstance(subject, Comparison | AgainstChance | NearestReport | SteerReport):
             named = {"schema": schema(_KINDS[type(subject).__name__])["$id"], **subject.as_dict()}
             path.write_text(json.dumps(named, allow_nan=False), encoding="utf-8")
         elif isinstance(subject, Classification | Basin | RefutationReport | StrengthenReport | Mapping):
@@ -86,7 +88,7 @@ def recheck(
             path.write_text(json.dumps(document, default=str, allow_nan=False), encoding="utf-8")
         else:
             raise TypeError(
-                "subject must be a file, a report, a comparison, what was held against chance, a distance, a verdict, "
+                "subject must be a file, a report, a comparison, what was held against chance, a distance, an edit, a verdict, "
                 f"a certificate, a classification, a basin, a refutation or a table of strengthen, got {type(subject).__name__}"
             )
         return recheck_document(path, **options)

@@ -13,14 +13,15 @@ from eigentoken.atlas.graph import colours_html, graph_svg, page_name
 from eigentoken.atlas.playground import playground
 from eigentoken.files.writing import write_text
 from eigentoken.pages import RENDER, asset, filled, page
+from eigentoken.statement_links import linked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from eigentoken.theory.statements.registry import Registry
     from eigentoken.theory.statements.statement import Statement
 
-__all__ = ["build"]
+__all__ = ["build", "text_for_search"]
 
 PAPERS = {
     "Li-Altafini": "https://arxiv.org/abs/2605.25619",
@@ -41,10 +42,10 @@ SHARED = (
 )
 
 
-def build(folder: Path, ids: Collection[str] = ()) -> list[Path]:
+def build(folder: Path, ids: Collection[str] = (), watch: Callable[[str], None] = lambda _title: None) -> list[Path]:
     """Write the site into ``folder`` (made if needed): the index, the errata, a page for each statement (or those named).
 
-    Returns the pages."""
+    ``watch`` is called with the title of each page that begins.  Returns the pages."""
     from eigentoken.proofs.verify import status_of
     from eigentoken.theory.statements.registry import statements
 
@@ -61,6 +62,7 @@ def build(folder: Path, ids: Collection[str] = ()) -> list[Path]:
     for index, each in enumerate(order):
         if wanted and each.id not in wanted:
             continue
+        watch(each.title)
         beside = (order[index - 1] if index else None, order[index + 1] if index + 1 < len(order) else None)
         pages[page_name(each.id)] = (f"{each.title} ({each.id})", _statement(each, registry, words, beside))
     written = []
@@ -85,7 +87,7 @@ def _errata(registry: Registry) -> str:
     from eigentoken.proofs.typeset.book import of_errata
     from eigentoken.proofs.typeset.html import to_html_body
 
-    listed = Markup(_with_links(to_html_body(of_errata(registry)), registry))
+    listed = Markup(_with_ids(_with_links(to_html_body(of_errata(registry)), registry)))
     return filled("atlas_navigation.html", beside=()) + Markup("<main>{}</main>").format(listed)
 
 
@@ -99,12 +101,13 @@ def _index(registry: Registry, words: dict[str, str]) -> str:
         colours=Markup(colours_html()),
         graph=Markup(graph_svg(registry.graph(), words, titles, papers)),
         rows=[
-            {"told": each, "text": _text(each), "page": page_name(each.id), "word": words[each.id]} for each in registry
+            {"told": each, "text": text_for_search(each), "page": page_name(each.id), "word": words[each.id]}
+            for each in registry
         ],
     )
 
 
-def _text(told: Statement) -> str:
+def text_for_search(told: Statement) -> str:
     """Conditions and claims as plain text, for the search."""
     from eigentoken.theory.language.readings import LATEX
     from eigentoken.theory.printing.plain_text import plain_text
@@ -130,7 +133,7 @@ def _statement(
         beside=_beside(*beside),
         told=told,
         heading=Markup(heading),
-        body=Markup(rest),
+        body=Markup(_with_ids(rest, told.id)),
         word=words[told.id],
         paper=PAPERS.get(told.source.paper),
         depends=_pages(told.depends, registry),
@@ -138,6 +141,11 @@ def _statement(
         evidence=evidence_of(told),
         play=None if play is None else json.dumps(play),
     )
+
+
+def _with_ids(body: str, own: str = "") -> str:
+    """Every other statement that the text names is a link to its page."""
+    return linked(body, page_name, titles=False, but=(own,))[0]
 
 
 def _with_links(body: str, registry: Registry) -> str:

@@ -27,6 +27,7 @@ from eigentoken.checking.summary import (
 from eigentoken.checking.token_bounds import bounds_html
 from eigentoken.documents.check_document import AsIfCounts
 from eigentoken.pages import asset, filled, page
+from eigentoken.statement_links import with_statements
 
 __all__ = ["report_html", "summary_html"]
 
@@ -51,7 +52,8 @@ def report_html(report: Report) -> str:
     body = filled("report.html", **_answer(report), **_statements(report), **_measured(report), **_provenance(report))
     scripts = (asset("plot.js"), asset("report.js"), asset("statements.js"))
     title = f"eigentoken: {report.document['model']['source']}"
-    return page(title, body, style=asset("report.css"), scripts=scripts, long=True)
+    whole, _ = with_statements(body)
+    return page(title, whole, style=asset("report.css"), scripts=scripts, long=True)
 
 
 def _answer(report: Report) -> dict[str, object]:
@@ -89,7 +91,7 @@ def _answer(report: Report) -> dict[str, object]:
 def _most_often(found: Groups) -> list[tuple[str, int]]:
     """The conditions that stand in the way of most statements about these layers."""
     counted = Counter(item["condition"] for each in (*found.fails, *found.undecided) for item in each["obstacles"])
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:4]
+    return sorted(counted.items(), key=lambda pair: (-pair[1], len(pair[0]), pair[0]))[:3]
 
 
 def _statements(report: Report) -> dict[str, object]:

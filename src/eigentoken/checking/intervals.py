@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
-__all__ = ["at_least", "interval"]
+__all__ = ["at_least", "interval", "share"]
 
 
 def interval(ends: Sequence[float | str] | None, digits: int = 4) -> str:
@@ -35,6 +37,26 @@ def at_least(low: float, digits: int = 3) -> str:
     ('2.33', '8.07e-07')
     """
     return _shown(float(Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))), digits)
+
+
+def share(part: Sequence[float | str] | None, whole: Sequence[float | str] | None, digits: int = 3) -> str:
+    """One certified interval of numbers that are not negative over another.
+
+    >>> share((1.0, 1.0), (2.0, 2.0)), share((1.0, 1.0), (0.0, 2.0)), share((0.0, 0.0), (0.0, 0.0))
+    ('0.5', '[0.5, ∞]', '-')
+    """
+    if part is None or whole is None or not float(whole[1]) > 0:
+        return "-"
+    (low, high), (least, most) = (float(end) for end in part), (float(end) for end in whole)
+    above = _quotient(high, least, math.inf) if least > 0 else math.inf
+    return interval((_quotient(low, most, 0.0), above), digits)
+
+
+def _quotient(part: float, whole: float, towards: float) -> float:
+    """``part / whole``, one float on in the direction where the division was not exact."""
+    found = part / whole
+    exact = math.isfinite(found) and Fraction(found) * Fraction(whole) == Fraction(part)
+    return found if exact else math.nextafter(found, towards)
 
 
 def _shown(value: float, digits: int) -> str:

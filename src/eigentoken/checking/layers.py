@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,10 +21,22 @@ __all__ = ["layer_record", "layers_that_hold"]
 
 #: The statement whose threshold alpha* is.
 THRESHOLD = "PM-N1"
+#: Of the time of a layer, about: what the findings take, before the statements are read (for a progress bar).
+FINDINGS_SHARE = 0.84
 
 
-def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[LayerRecord, dict[str, np.ndarray]]:
-    """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest."""
+def layer_record(
+    layer: Layer,
+    statement_ids: Sequence[str],
+    watch: Callable[[float, str], None] = lambda _share, _now: None,
+    *,
+    heads_only: bool = False,
+) -> tuple[LayerRecord, dict[str, np.ndarray]]:
+    """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest.
+
+    ``watch`` is told which share of the layer is done, and what begins.
+    ``heads_only``: through the factors of each head; no d x d matrix is formed, and what is asked of F and S is undecided.
+    """
     from eigentoken.models.loading.left_out import zero_parts
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
@@ -32,11 +44,20 @@ def layer_record(layer: Layer, statement_ids: Sequence[str]) -> tuple[LayerRecor
     from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.theory.statements.registry import statements
 
-    weights = weights_of(layer)
+    weights = weights_of(layer, heads_only=heads_only)
     answers = Answers()
     chosen = [statements().get(name) for name in statement_ids]
-    findings = examine(weights, answers=answers, statements=chosen, pairs=rotary_pairs(layer))
-    readings = [read_layer(each, weights, answers) for each in chosen]
+    findings = examine(
+        weights,
+        answers=answers,
+        statements=chosen,
+        pairs=rotary_pairs(layer),
+        watch=lambda share, now: watch(FINDINGS_SHARE * share, now),
+    )
+    readings = []
+    for number, each in enumerate(chosen):
+        watch(FINDINGS_SHARE + (1 - FINDINGS_SHARE) * number / len(chosen), each.title)
+        readings.append(read_layer(each, weights, answers))
     record: LayerRecord = {
         **findings.as_dict(),
         "system": weights.system.as_dict(),
@@ -96,7 +117,7 @@ def _arrays(verdicts: Sequence[Verdict]) -> dict[str, np.ndarray]:
     return found
 
 
-def weights_of(layer: Layer) -> LayerWeights:
+def weights_of(layer: Layer, *, heads_only: bool = False) -> LayerWeights:
     """The stored arrays of a layer, as the numerics reads them."""
     from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights, Surroundings
 
@@ -110,6 +131,7 @@ def weights_of(layer: Layer) -> LayerWeights:
             f"layer{layer.weights_of}.head{number}",
             head.q_bias,
             head.k_bias,
+            not heads_only,
         )
         for number, head in enumerate(layer.heads)
     ]

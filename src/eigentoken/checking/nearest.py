@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,13 +74,21 @@ class NearestReport:
         )
 
 
-def nearest(model: object, statement: str, folder: str | Path | None = None) -> NearestReport:
+def nearest(
+    model: object,
+    statement: str,
+    folder: str | Path | None = None,
+    *,
+    done: Callable[[], None] = lambda: None,
+    watch: Callable[[str], None] = lambda _now: None,
+) -> NearestReport:
     """The certified distance of each layer to the weights that meet the conditions of a statement.
 
     With ``folder``, a checkpoint is written there whose layers meet them: the output matrices of the failing layers are changed
     so that ``F = sum_h O_h V_h`` becomes the neighbour, rounded to the stored dtype, and the conditions are certified of what
     is stored.  Refused where that cannot be: the statement is not about the model, no weights of these shapes meet it, it is an
-    equality that rounding breaks, or the values cannot reach the neighbour.
+    equality that rounding breaks, or the values cannot reach the neighbour.  ``watch`` is told what begins, ``done`` is called
+    after each layer.
     """
     from eigentoken.checking.run import open_model
     from eigentoken.theory.statements.registry import statements
@@ -90,9 +99,12 @@ def nearest(model: object, statement: str, folder: str | Path | None = None) -> 
     rows: list[NearestLayer] = []
     failing: list[int] = []
     for index in sorted({loaded.architecture.weights_of(number) for number in range(loaded.n_layers)}):
+        watch(f"layer {index}")
         row, reading = _row(loaded.layer(index), asked)
+        done()
         rows.append(row)
         failing += [index] if str(reading.answer) in ("fails", "undecided") else []
+    watch("the whole" if folder is None else "the nearest weights")
     written = None if folder is None else _written(loaded, asked, rows, failing, Path(folder))
     return NearestReport(
         {

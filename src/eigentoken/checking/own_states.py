@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.check_document import StateConditions
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.token_conditions import Leaders
     from eigentoken.theory.language.conditions import Condition
 
 __all__ = [
@@ -88,6 +90,7 @@ class OwnStates:
         from eigentoken.theory.language.verdicts import array_digest
 
         asked = conditions_on_tokens(statement_ids)
+        leaders = _leaders_in(loaded, asked)
         return {
             "source": self.source,
             "sha256": array_digest(self.whole),
@@ -98,7 +101,7 @@ class OwnStates:
             if self.prompts is None
             else {"read_by": self.prompts.read_by, "ids": [[int(each) for each in ids] for ids in self.prompts.ids]},
             "conditions": [
-                self._conditions(prompt, index, x, principal(index), asked)
+                self._conditions(prompt, index, x, principal(index), asked, leaders(index))
                 for prompt, index, x in states_entering(loaded, self)
             ],
         }
@@ -110,6 +113,7 @@ class OwnStates:
         x: Array,
         leader: Sequence[Sequence[float]] | None,
         asked: Mapping[str, Condition],
+        leaders: Leaders | None,
     ) -> StateConditions:
         from dataclasses import replace
 
@@ -132,8 +136,23 @@ class OwnStates:
             "smallest_cosine": _ends(found.smallest_cosine),
             "largest_cosine": _ends(found.largest_cosine),
             "measured_on_one_side": share_on_one_side(x, asarray(leader[0])) if leader and len(leader) == 1 else None,
-            "asked": {text: verdict_at(condition, x, found).answer.text for text, condition in asked.items()},
+            "asked": {text: verdict_at(condition, x, found, leaders).answer.text for text, condition in asked.items()},
         }
+
+
+def _leaders_in(loaded: Model, asked: Mapping[str, Condition]) -> Callable[[int], Leaders | None]:
+    """The leading eigenvectors of each layer, enclosed once, where a half space is asked about."""
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.numerics.layers.token_conditions import Leaders
+
+    wanted = any(getattr(condition, "normal", None) is not None for condition in asked.values())
+
+    @functools.cache
+    def of_weights(index: int) -> Leaders:
+        return Leaders.of(weights_of(loaded.layer(index)).value)
+
+    return lambda index: of_weights(loaded.architecture.weights_of(index)) if wanted else None
 
 
 def conditions_on_tokens(statement_ids: Sequence[str]) -> dict[str, Condition]:

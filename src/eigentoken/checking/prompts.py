@@ -41,6 +41,7 @@ class Prompts:
             "read_by": self.read_by,
             "prompts": len(self.ids),
             "tokens": sum(len(each) for each in self.ids),
+            "ids": [[int(one) for one in each] for each in self.ids],
         }
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from eigentoken.checking.report import Report
 from eigentoken.checking.sentences import ends_of, in_the_way, says
 from eigentoken.checking.summary import difference_text
 from eigentoken.documents.check_document import Layer, Statement
+from eigentoken.statement_links import Text, text_of
 
-__all__ = ["GROUPS", "Distance", "StatementRow", "Text", "distance_of", "grouped", "text_of"]
+__all__ = ["GROUPS", "Distance", "StatementRow", "distance_of", "grouped"]
 
 #: Group, heading, what it means; in this order on the page.
 GROUPS = (
@@ -62,17 +64,6 @@ class Distance:
 
 
 @dataclass(frozen=True)
-class Text:
-    """A statement as its registry has it: mathematics in LaTeX, sentences with ``$...$``."""
-
-    source: str
-    systems: tuple[str, ...]
-    conditions: tuple[str, ...]
-    claims: tuple[str, ...]
-    sentence: str
-
-
-@dataclass(frozen=True)
 class StatementRow:
     """One statement of the page; ``holding``: in how many layers it holds; ``mixed``: the layers have different answers."""
 
@@ -85,9 +76,9 @@ class StatementRow:
     holding: int
     mixed: bool
 
-    @property
+    @cached_property
     def text(self) -> Text | None:
-        """The statement itself."""
+        """The statement itself (a page asks for each of its parts)."""
         return text_of(self.told["id"])
 
 
@@ -155,21 +146,3 @@ def distance_of(distances: Sequence[Distance]) -> Distance:
     highs = [each.high for each in distances]
     high = None if None in highs else max(each for each in highs if each is not None)
     return Distance(min(each.low for each in distances), high)
-
-
-def text_of(name: str) -> Text | None:
-    """The text of a statement in the registry; of one that is not registered here, none."""
-    from eigentoken.theory.language.readings import LATEX
-    from eigentoken.theory.statements.registry import statements
-
-    registry = statements()
-    if name not in {each.id for each in registry}:
-        return None
-    told = registry.get(name)
-    return Text(
-        str(told.source),
-        told.systems,
-        tuple(LATEX(each) for each in told.conditions),
-        tuple(LATEX(each) for each in told.claims),
-        "" if told.claims else told.text,
-    )

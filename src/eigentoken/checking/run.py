@@ -12,10 +12,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from eigentoken.documents.check_document import Options as OptionsDocument
     from eigentoken.models import Model
 
-__all__ = ["check", "open_model"]
+__all__ = ["KEPT", "check", "open_model"]
+
+#: What is said of a layer that an earlier run has examined.
+KEPT = "kept from an earlier run"
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class _Options:
     arrays: bool = False
     work: Path | None = None
     fresh: bool = False
+    device: str = "cpu"
+    heads_only: bool = False
+    backend: str = "loky"
+    address: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("jobs", 1), ("sequences", 0), ("tokens", 2)):
@@ -66,8 +74,13 @@ def check(
     fresh: bool = False,
     done: Callable[[], None] = lambda: None,
     watch: Callable[[str, LayerRecord | None], None] = lambda _what, _found: None,
+    inside: Inside | None = None,
     states: object = None,
     prompts: object = None,
+    device: str = "cpu",
+    heads_only: bool = False,
+    backend: str = "loky",
+    address: str | None = None,
 ) -> Report:
     """Check a model: a path, a hub id, ``sample:NAME``, a loaded :class:`eigentoken.models.Model` or a torch module.
 
@@ -76,13 +89,28 @@ def check(
     ``fold`` multiplies a pre-norm's gain into Q, K, V first.  ``jobs``: layers side by side.  ``arrays`` keeps the matrices
     that large certificates need to be re-checked.  ``work``: the folder with the results so far (the user's cache by
     default); ``fresh`` starts over.  ``done`` is called after each layer, ``watch`` with what begins (and with what was found
-    of the layer before it).  ``states``: tokens in place of the random ones,
-    floats (n, d) that enter layer 0 and are run on, or (layers, n, d) that enter each layer, as an array or a ``.npy`` file.
+    of the layer before it), ``inside`` with a layer, the share of it that is done and what of it is being examined.
+
+    ``states``: tokens in place of the random ones, floats (n, d) that enter layer 0 and are run on, or
+    (layers, n, d) that enter each layer, as an array or a ``.npy`` file.
     ``prompts``: texts or token ids, a list or a file, whose states are run through the model from its own embedding.
+    ``device`` (``cpu``, ``cuda``, ``mps``, ``auto``): where the large products of the certificates are formed.
+    ``heads_only``: each head through its factors; no d x d matrix is formed, no tokens are run, and what is asked of the sums F
+    and S is undecided.  ``backend`` and ``address``: where the layers are examined, ``loky`` (processes here) or ``dask`` with
+    the address of a scheduler whose workers see the same files.
     """
+    from eigentoken.numerics.certified.devices import arithmetic_of
+
     asked = (statements,) if isinstance(statements, str) else tuple(statements)
     folder = None if work is None else Path(work)
-    chosen = _Options(asked, jobs, sequences, tokens, seed, fold, arrays, folder, fresh)
+    chosen = _Options(
+        asked, jobs, sequences, tokens, seed, fold, arrays, folder, fresh, arithmetic_of(device).name, bool(heads_only),
+        backend, address,
+    )  # fmt: skip
+    if heads_only and (states is not None or prompts is not None):
+        raise ValueError("heads_only examines weights alone: leave states and prompts out, or check without it")
+    if heads_only:
+        chosen = replace(chosen, sequences=0)
     loaded = open_model(model)
     own = _own(states, prompts, loaded, chosen)
     if own is not None:
@@ -91,10 +119,13 @@ def check(
     log = _Log(_folder(chosen), _binding(loaded, ids, chosen), chosen.fresh)
     wanted = sorted({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     missing = [index for index in wanted if index not in log.records]
-    together = affordable_jobs(loaded.d, chosen.jobs) if isinstance(model, str) else 1
+    together = _together(model, loaded, chosen)
     waiting = list(missing)
+    for index in wanted:
+        if index not in waiting:
+            watch(KEPT, log.records[index])
     watch(_now(waiting, together), None)
-    for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together):
+    for index, record, arrays_of_it in _records(loaded, missing, ids, chosen, together, inside):
         log.append(index, record, arrays_of_it if chosen.arrays else {})
         waiting.remove(index)
         watch(_now(waiting, together), record)
@@ -111,6 +142,8 @@ def check(
         watch("certified bounds at the tokens", None)
         bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids, own)
     options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
+    if heads_only:
+        options["heads_only"] = True
     told = None
     if own is not None:
         weights = loaded.architecture.weights_of
@@ -145,9 +178,22 @@ def _own(states: object, prompts: object, loaded: Model, options: _Options) -> O
 MEMORY = 3e9
 
 
-def affordable_jobs(d: int, jobs: int) -> int:
-    """How many layers of width d fit in memory side by side: some twenty d x d matrices of float64 are alive in each."""
-    return max(1, min(jobs, int(MEMORY // (160.0 * d * d + 3e8))))
+def affordable_jobs(d: int, jobs: int, heads_only: bool = False) -> int:
+    """How many layers of width d fit in memory side by side: some twenty d x d matrices of float64 are alive in each.
+
+    Where heads alone are examined, the stored matrices of a layer (four, of at most float32) and the factors of one head are.
+    """
+    each = (24.0 if heads_only else 160.0) * d * d + 3e8
+    return max(1, min(jobs, int(MEMORY // each)))
+
+
+def _together(model: object, loaded: Model, options: _Options) -> int:
+    """How many layers are examined at once; a model in memory is not sent to other processes."""
+    if not isinstance(model, str | os.PathLike):
+        if options.backend == "dask":
+            raise ValueError("the dask backend opens the model in each worker: give a path or a hub id, not an object")
+        return 1
+    return options.jobs if options.backend == "dask" else affordable_jobs(loaded.d, options.jobs, options.heads_only)
 
 
 @lru_cache(maxsize=1)
@@ -187,7 +233,17 @@ def _binding(loaded: Model, ids: Sequence[str], options: _Options) -> str:
     registry = statements()
     digests = [registry.digest(registry.get(name)) for name in ids]
     key = json.dumps(
-        [__version__, code_digest(), loaded.fingerprint(), list(ids), digests, options.fold, options.arrays]
+        [
+            __version__,
+            code_digest(),
+            loaded.fingerprint(),
+            list(ids),
+            digests,
+            options.fold,
+            options.arrays,
+            options.device,
+            options.heads_only,
+        ]
     )
     return hashlib.sha256(key.encode()).hexdigest()
 
@@ -276,26 +332,65 @@ class _Log:
 
 
 def _records(
-    loaded: Model, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int
+    loaded: Model, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int, inside: Inside | None
 ) -> Iterator[tuple[int, LayerRecord, dict[str, np.ndarray]]]:
-    if jobs == 1 or len(missing) < 2:
+    """The records of the layers as they come, one layer a task of the pool that the lab has, too."""
+    if options.backend != "dask" and (jobs == 1 or len(missing) < 2):
         for index in missing:
-            yield index, *_record(loaded, index, ids, options.fold)
+            tell = (lambda _share, _now: None) if inside is None else partial(inside, index)
+            yield index, *_record(loaded, index, ids, options, tell)
         return
-    from joblib import Parallel, delayed
+    from eigentoken.models import ModelError
+    from eigentoken.numerics.pool import Lost, Pool
 
-    work = (delayed(_record_of)(loaded.source, index, ids, options.fold) for index in missing)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1)(work)
+    same = code_digest(), loaded.fingerprint()
+    place = _everywhere(loaded.source)
+    with (
+        listening(None if options.backend == "dask" else inside) as folder,
+        Pool(jobs, options.backend, options.address) as pool,
+    ):
+        tasks = [(place, index, tuple(ids), options, folder, *same) for index in missing]
+        for number, found in pool.map(_record_of, tasks, lambda task: f"layer {task[1]}", ordered=False):
+            if isinstance(found, Lost):
+                raise ModelError(
+                    f"layer {missing[number]} ended its worker each time ({found.why}): the layers that are done are kept, "
+                    "run it again with more memory or --jobs 1"
+                )
+            yield missing[number], *found
+
+
+def _everywhere(source: str) -> str:
+    """The name of the model for a worker that runs in another folder."""
+    path, mark, part = source.partition("#")
+    return f"{Path(path).resolve()}{mark}{part}" if Path(path).exists() else source
 
 
 def _record_of(
-    source: str, index: int, ids: Sequence[str], fold: bool
-) -> tuple[int, LayerRecord, dict[str, np.ndarray]]:
-    return index, *_record(_load(source), index, ids, fold)
+    source: str, index: int, ids: Sequence[str], options: _Options, folder: str | None, code: str, fingerprint: str
+) -> tuple[LayerRecord, dict[str, np.ndarray]]:
+    """One layer in a worker, which must have the same code and the same weights."""
+    from eigentoken.models import ModelError
+
+    if code_digest() != code:
+        raise ModelError("a worker runs other code of eigentoken than the check: install the same version there")
+    if _fingerprint(source) != fingerprint:
+        raise ModelError(f"a worker reads other weights at {source}: give a path that is the same file for all workers")
+    return _record(_load(source), index, ids, options, teller(folder, index))
 
 
-def _record(loaded: Model, index: int, ids: Sequence[str], fold: bool) -> tuple[LayerRecord, dict[str, np.ndarray]]:
+@lru_cache(maxsize=1)
+def _fingerprint(source: str) -> str:
+    """Of the weights as this process reads them, once."""
+    return _load(source).fingerprint()
+
+
+def _record(
+    loaded: Model, index: int, ids: Sequence[str], options: _Options, tell: Callable[[float, str], None]
+) -> tuple[LayerRecord, dict[str, np.ndarray]]:
     from eigentoken.checking.layers import layer_record
+    from eigentoken.numerics.certified.arithmetic import using
+    from eigentoken.numerics.certified.devices import arithmetic_of
 
     layer = loaded.layer(index)
-    return layer_record(layer.fold_gains() if fold else layer, ids)
+    with using(arithmetic_of(options.device)):
+        return layer_record(layer.fold_gains() if options.fold else layer, ids, tell, heads_only=options.heads_only)

@@ -172,6 +172,7 @@ def steer(
     strength: float | None = None,
     guarantee: float | None = None,
     prompts: object = None,
+    states: object = None,
     sequences: int = 8,
     tokens: int = 32,
     seed: int = 0,
@@ -181,7 +182,8 @@ def steer(
     ``model``: whatever :func:`eigentoken.load` takes.  ``direction``: an array or tensor of d numbers, a ``.npy`` file,
     ``token:ID`` or ``random``.  ``strength``: mu of the edit (20 by default); or ``guarantee``, the share of tokens that the
     guarantee of PM-S3 should hold for, and the strength is chosen for it.  ``prompts``: a file or list of texts or token ids, in
-    place of random tokens.  The report says what is certified (PM-S3), and what was measured: where tokens go, and what the
+    place of random tokens; ``states``: floats (n, d) that enter layer 0, an array or a ``.npy``.  The report
+    says what is certified (PM-S3), and what was measured: where tokens go, and what the
     edit does to the distribution of the next token.
     """
     from eigentoken.checking.prompts import read_prompts
@@ -192,6 +194,8 @@ def steer(
         raise ValueError("strength and guarantee: the one chooses the other, leave one out")
     if guarantee is not None and not 0 < guarantee <= 1:
         raise ValueError(f"guarantee must be a share of the tokens, above 0 and at most 1, got {guarantee!r}")
+    if prompts is not None and states is not None:
+        raise ValueError("states and prompts are both tokens to run: give one of them")
     loaded = open_model(model)
     target = Path(folder)
     if isinstance(direction, str | os.PathLike):
@@ -200,7 +204,7 @@ def steer(
         vector = _given_direction(direction, loaded.d)
     read = None if prompts is None else read_prompts(prompts, loaded)
     _refuse_beyond(loaded)
-    seen_by = Effects.of(loaded, read, sequences, tokens, seed)
+    seen_by = Effects.of(loaded, read, sequences, tokens, seed, states)
     chosen = 20.0 if strength is None else float(strength)
     if guarantee is not None:
         chosen = strength_for(loaded, vector, guarantee, seen_by)
@@ -252,7 +256,12 @@ def _steered(
     tokens, suggested = _before_and_after(seen_by, layer, after, edit)
     return {
         "model": model.source,
+        "fingerprint": model.fingerprint(),
         "folder": str(folder),
+        "folder_fingerprint": edited.fingerprint(),
+        "edit": {"direction": edit.direction.tolist(), "row": edit.row.tolist()},
+        "run": seen_by.run(),
+        "states": seen_by.given,
         "layers_changed": list(written.layers),
         "strength": strength,
         "verdicts": {name: _of_an_edit(verdict) for name, verdict in verdicts.items()},

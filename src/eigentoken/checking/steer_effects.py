@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigentoken.checking.prompts import Prompts
-    from eigentoken.documents.steer_document import CurvePoint, OutputEffect, SuggestedStrength
+    from eigentoken.documents.steer_document import CurvePoint, OutputEffect, SteerRun, SteerStates, SuggestedStrength
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
@@ -40,17 +40,37 @@ class Effects:
 
     model: Model
     starts: Sequence[Array]
+    drawn: tuple[int, int, int] = (0, 0, 0)
+    "Sequences, tokens and seed of random ones."
+    given: SteerStates | None = None
 
     @classmethod
-    def of(cls, model: Model, prompts: Prompts | None, sequences: int, tokens: int, seed: int) -> Effects:
-        """Of the given prompts, or of random tokens."""
+    def of(
+        cls,
+        model: Model,
+        prompts: Prompts | None,
+        sequences: int,
+        tokens: int,
+        seed: int,
+        states: object = None,
+    ) -> Effects:
+        """Of the given prompts or states (n, d), or of random tokens."""
         from eigentoken.checking.observe import starting_tokens
         from eigentoken.models.forward import first_states
 
         if prompts is not None:
             return cls(model, [first_states(model, each[None]) for each in prompts.ids])
+        if states is not None:
+            from eigentoken.checking.own_states import StatesError, own_states
+
+            own = own_states(states, model)
+            if own.per_layer:
+                raise StatesError(
+                    f"states must be (n, {model.d}), what enters layer 0, to be steered: got one array a layer"
+                )
+            return cls(model, [own.array[None]], given={"source": own.source, "tokens": own.tokens})
         drawn = first_states(model, starting_tokens(model, sequences, tokens, seed))
-        return cls(model, [each[None] for each in drawn])
+        return cls(model, [each[None] for each in drawn], (sequences, tokens, seed))
 
     @cached_property
     def _changed(self) -> tuple[int, ...]:
@@ -76,6 +96,16 @@ class Effects:
     def entering_last(self) -> list[Array]:
         """What enters the last layer of the model as it was."""
         return self._run(self._untouched, self._changed[0], self.model.n_layers - 1, None)
+
+    def run(self) -> SteerRun:
+        """What was run, for who makes it again."""
+        from numpy import concatenate
+
+        from eigentoken.theory.language.verdicts import array_digest
+
+        sequences, tokens, seed = self.drawn
+        digest = array_digest(concatenate([each[0] for each in self.entering_last]))
+        return {"sequences": sequences, "tokens": tokens, "seed": seed, "sha256": digest}
 
     def final(self, output: Array | None) -> Array:
         """The states (m, d) that leave the last layer, of all sequences, with another output matrix."""

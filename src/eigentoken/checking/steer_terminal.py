@@ -28,8 +28,9 @@ def show_steering(found: SteerReport) -> None:
 
 def _tokens(found: SteerReport) -> None:
     seen, prompts = found.document["tokens"], found.document["prompts"]
+    given = found.document["states"]
     of = (
-        "random tokens"
+        ("random tokens" if given is None else f"the {given['tokens']} states of {given['source']}")
         if prompts is None
         else f"the {prompts['tokens']} tokens of {prompts['source']} ({prompts['read_by']})"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eigentoken.checking.intervals import interval
+from eigentoken.checking.intervals import interval, share
 from eigentoken.checking.own_states import COLUMNS as STATE_COLUMNS
 from eigentoken.checking.own_states import rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.report import Report, rotary_shares, size_text
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from eigentoken.checking.summary import Told
-    from eigentoken.documents.check_document import Layer, LayerRecord
+    from eigentoken.documents.check_document import Head, Layer, LayerRecord
 
 __all__ = ["layer_line", "show"]
 
@@ -56,8 +56,51 @@ def layer_line(layer: LayerRecord) -> str:
     return f"layer {layer['layer']}: {told}"
 
 
-def show(report: Report) -> None:
-    """Print the summary."""
+#: The columns of :func:`_heads`.
+HEAD_CELLS: tuple[str, ...] = ("head", "|P|", "|U|", "P to sym.", "U to sym.", "Re λ₁(U)", "met", "regime")
+HEAD_LETTERS = (
+    "head: layer.head; P = QᵀK/scale and U = OV of one head; to sym.: |M - Mᵀ|/2 over |M|; Re λ₁(U): its leading eigenvalue, "
+    "where that is real and simple; met: statements whose conditions on weights the head meets, as if it were alone; regime: "
+    "alone, on the range of O"
+)
+
+
+def _head_cells(layer: Layer, head: Head) -> tuple[str, ...]:
+    score, value, leader = head["score"], head["value"], head["value_leader"]
+    found = leader["details"].get("eigenvalue")
+    real = leader["verdict"] == "holds" and found is not None and found["re"] is not None
+    shares = [share(each["distance_to_symmetric"], each["norm"]) for each in (score, value)]
+    return (
+        f"{layer['layer']}.{head['head']}",
+        interval(score["norm"], 3),
+        interval(value["norm"], 3),
+        *shares,
+        f"{found['re']:.4g}" if real and found else {"fails": "not real", "holds": "0"}.get(leader["verdict"], "?"),
+        str(sum(each["word"] == "met as if one head" for each in head["hypotheses"])),
+        head["regime"]["regime"],
+    )
+
+
+def _heads(report: Report, every: bool) -> None:
+    """A row a head; of many, without ``every``, the first and the last."""
+    rows: list[tuple[Any, ...]] = [_head_cells(layer, head) for layer, head in report.heads]
+    columns, letters = HEAD_CELLS, HEAD_LETTERS
+    if all(row[-1] == "not about this model" for row in rows):
+        rows, columns, letters = [row[:-1] for row in rows], columns[:-1], letters.rpartition("; ")[0]
+    table("heads", columns, rows if every else _on_one_screen(rows, columns))
+    say(letters, "dim")
+
+
+def _on_one_screen(rows: list[tuple[Any, ...]], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The first and the last: the middle is in the other formats."""
+    half = MOST_ROWS // 2
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return [*rows[:half], (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:])), *rows[-half:]]
+
+
+def show(report: Report, heads: bool = False) -> None:
+    """Print the summary; with ``heads``, a row for each of them."""
     model = report.document["model"]
     say(model["description"], "bold")
     for each in systems_of(report):
@@ -72,13 +115,17 @@ def show(report: Report) -> None:
         name = str(layer["layer"]) + (f" (x{shared})" if shared > 1 else "")
         rows.append((name, *_cells(layer)))
     columns = ("layer", *CELLS, regime_heading(report))
-    if len(rows) > MOST_ROWS:  # one screen: the middle is in the other formats
-        half = MOST_ROWS // 2
-        left = (f"… {len(rows) - 2 * half} more", *("" for _ in columns[1:]))
-        rows = [*rows[:half], left, *rows[-half:]]
-    table("layers (case by real part / modulus / |1+λ|)", columns, rows, wrap=columns[-1:])
-    for text in LETTERS:
-        say(text, "dim")
+    alone = report.document["options"].get("heads_only", False)
+    if not alone:
+        table("layers (case by real part / modulus / |1+λ|)", columns, _on_one_screen(rows, columns), wrap=columns[-1:])
+        for text in LETTERS:
+            say(text, "dim")
+    if heads or alone:
+        _heads(report, heads)
+    if alone:
+        say(
+            "heads only: F and S, the sums over the heads of a layer, were not formed; what is asked of them is undecided"
+        )
     _statements(report)
     _observed(report)
     _states(report)

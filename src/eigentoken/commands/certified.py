@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +20,17 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 def add_to(app: typer.Typer) -> None:
     app.command("certify")(certify)
     app.command("recheck")(recheck)
+
+
+@contextmanager
+def _named_as_typed(*options: str) -> Iterator[None]:
+    """A complaint about one of ``options`` names it as it is typed."""
+    try:
+        yield
+    except ValueError as problem:
+        if str(problem).partition(" ")[0].rstrip(":") in options:
+            raise ValueError(f"--{problem}") from None
+        raise
 
 
 def certify(
@@ -41,6 +54,7 @@ def certify(
     within: Annotated[str | None, typer.Option(help="The distance of symmetric or identity.")] = None,
     by: Annotated[str, typer.Option(help="Order of dominant-complex-pair: real-part, modulus, step.")] = "real-part",
     seconds: Annotated[float, typer.Option(help="Time limit of the exact rung.", min=0)] = 10.0,
+    device: names.DeviceOption = "cpu",
     save: Annotated[str | None, typer.Option(help="Write the certificate to this .json file.")] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -51,8 +65,10 @@ def certify(
 
     Example: eigentoken certify positive-definite matrix.npy
     """
+    from eigentoken.numerics.certified.arithmetic import using
     from eigentoken.numerics.certified.certify import certify as decide
     from eigentoken.numerics.certified.certify import check_meant, conditions
+    from eigentoken.numerics.certified.devices import arithmetic_of
     from eigentoken.theory.systems.suggestions import meant
 
     if condition is None:
@@ -77,14 +93,16 @@ def certify(
     if condition in conditions():
         check_meant(condition, by, alpha=alpha, bound=bound, within=within)
     if over is None:
-        verdict = decide(condition, matrix, radius=radius, **options)
+        with _named_as_typed("radius", *options):
+            verdict = decide(condition, matrix, radius=radius, device=device, **options)
     else:
         from eigentoken.numerics.certified.time_bounds import certify_at_all_times
 
         ends = tuple(over.split(","))
         if len(ends) != 2 or radius != "0":
             raise ValueError(f"--over needs two times such as 0,10 (and no --radius), got {over!r}")
-        verdict = certify_at_all_times(condition, matrix, ends, **options)
+        with using(arithmetic_of(device)):
+            verdict = certify_at_all_times(condition, matrix, ends, **options)
     if save is not None and verdict.certificate is not None:
         from eigentoken.numerics.certified.certificates import save as store
 
@@ -142,7 +160,7 @@ def recheck(
 
     if count := certificates_of_check(document):
         typer.echo(
-            f"{count} certificates of a check, each confirmed in exact or ball arithmetic: expect 10 to 50 times the "
+            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect two to four times the "
             "processor time of the check",
             err=True,
         )

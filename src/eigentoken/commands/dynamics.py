@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from eigentoken.commands import names
 from eigentoken.documents.reproduction_document import Outcome, Scale
 from eigentoken.documents.simulation_document import SimulationDocument
-from eigentoken.output import say, show_json, table
+from eigentoken.output import progress, say, show_json, table
 
 __all__ = ["add_to"]
 
@@ -45,6 +44,7 @@ def simulate(
     step: Annotated[float | None, typer.Option(help="Fixed step of the integrator.")] = None,
     rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-8,
     samples: Annotated[int, typer.Option(help="How many times are kept.", min=2)] = 200,
+    device: names.DeviceOption = "cpu",
     certify: Annotated[bool, typer.Option("--certify", help="Certify the equilibrium near the first limit.")] = False,
     figure: Annotated[Path | None, typer.Option(help="Write a figure (.png, .svg, .pdf).")] = None,
     data: Annotated[Path | None, typer.Option(help="Write times, states and observables (.npz).")] = None,
@@ -62,6 +62,7 @@ def simulate(
     options: SimulationOptions = {
         "n": n, "d": d, "heads": heads, "alpha": alpha, "instances": instances, "end": end, "seed": seed, "mask": mask,
         "method": method, "step": step, "rtol": rtol, "samples": samples, "certify": certify,
+        "device": device,
     }  # fmt: skip
     try:
         summary = run_simulation(system, figure=figure, data=data, animation=animate, style=style, **options)
@@ -127,15 +128,12 @@ def reproduce(
             table(f"{len(listed)} recipes", ("name", "figure", "title"), rows, wrap=("title", "figure"))
         return
 
-    def started(text: str) -> None:
-        if sys.stderr.isatty():
-            print(text, file=sys.stderr)
-
     scale: Scale = "quick" if quick else "paper" if paper else "full"
-    done = run_recipes(
-        recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (), progress=started,
-        style=style,
-    )  # fmt: skip
+    with progress("reproducing", len(recipes or list_recipes()["recipes"])) as advance:
+        done = run_recipes(
+            recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (),
+            progress=lambda now: advance(0, now), finished=lambda each: advance(1, None, _line(each)), style=style,
+        )  # fmt: skip
     if json:
         show_json(done)
         return
@@ -144,6 +142,11 @@ def reproduce(
     for each in done["outcomes"] if recipes else ():
         _details(each)
     say(f"gallery: {done['gallery']}")
+
+
+def _line(outcome: Outcome) -> str:
+    """One outcome in a line, for who waits for the others."""
+    return f"{outcome['status']}  {outcome['title']} ({outcome['name']})"
 
 
 def _details(outcome: Outcome) -> None:

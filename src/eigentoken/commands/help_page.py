@@ -20,7 +20,7 @@ __all__ = ["JOBS", "MEANT", "helpful", "wants_help"]
 JOBS: dict[str, tuple[str, ...]] = {
     "Check a model": ("check", "compare", "nearest", "chance", "steer", "models"),
     "Statements and derivations": ("statements", "show", "derive", "verify", "atlas"),
-    "Test a conjecture": ("refute", "strengthen", "attempt", "conjecture"),
+    "Test a conjecture": ("refute", "strengthen", "attempt", "explore", "conjecture"),
     "Points, spectra and trajectories": ("classify", "spectrum", "basin", "simulate", "reproduce"),
     "Certificates and this machine": ("certify", "recheck", "schemas", "doctor"),
 }
@@ -39,6 +39,7 @@ MEANT: dict[str, str] = {
     "test": "eigentoken refute FILE.py",
     "attack": "eigentoken refute FILE.py",
     "sharpen": "eigentoken strengthen FILE.py",
+    "propose": "eigentoken explore SYSTEM",
     "conjectures": "eigentoken conjecture new FILE.py",
     "new": "eigentoken conjecture new FILE.py",
     "report": "eigentoken check MODEL --html report.html",

@@ -12,7 +12,7 @@ from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.documents.strengthen_document import StrengthenDocument
 from eigentoken.files.writing import write_text
-from eigentoken.output import say, say_hanging, settings, show_json
+from eigentoken.output import say, say_hanging, show_json, watched
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.report import Progress, RefutationReport
@@ -72,7 +72,7 @@ def refute(
         """Each conjecture is told, and kept, as soon as it is done."""
         found = so_far.as_dict()
         keep(with_earlier(found, earlier), output)
-        if _watched():
+        if watched():
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
         if not json:
             _show(found["results"][-1])
@@ -117,12 +117,8 @@ def keep(document: RefutationDocument | StrengthenDocument | AttemptDocument, ou
         write_text(output, codec.dumps(document, indent=1, default=str) + "\n")
 
 
-def _watched() -> bool:
-    return sys.stderr.isatty() and not settings.quiet
-
-
 def watcher() -> Any:
-    if not _watched():
+    if not watched():
         return None
 
     def line(progress: Progress) -> None:
@@ -163,7 +159,10 @@ def _plain(value: object) -> str:
 
 
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The file to write.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE.py", help="The file to write; left out: conjecture_*.py, by the name."),
+    ] = None,
     name: Annotated[
         str, typer.Option(help="The conjecture in words.")
     ] = "principal consensus is stable for every step",
@@ -171,8 +170,11 @@ def new(
 ) -> None:
     """Write a starting file for a conjecture.
 
+    Without a file its name is conjecture_*.py, which pytest collects without being told.
+
     Example: eigentoken conjecture new mine.py
     """
     from eigentoken.numerics.lab import new as write
 
-    say(f"wrote {write(file, name, force=force)}; run: eigentoken refute {file}")
+    made = write(file, name, force=force)
+    say(f"wrote {made}; run: eigentoken refute {made}")

@@ -5,12 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from importlib.resources import files
+from typing import Annotated
 
-__all__ = ["conditions", "formats", "models", "recipes", "schemas", "statement_ids", "styles", "systems"]
+import typer
+
+__all__ = [
+    "DeviceOption",
+    "conditions",
+    "formats",
+    "models",
+    "recipes",
+    "schemas",
+    "statement_ids",
+    "styles",
+    "systems",
+]
 
 
 def _starting(known: Iterable[str], begun: str) -> list[str]:
     return [each for each in known if each.startswith(begun)]
+
+
+def devices(incomplete: str) -> list[str]:
+    return _starting(("cpu", "cuda", "mps", "auto"), incomplete)
+
+
+#: Where large products are formed: an option of several commands.
+DeviceOption = Annotated[
+    str, typer.Option(help="Where large products are formed: cpu, cuda, mps or auto.", autocompletion=devices)
+]
 
 
 def statement_ids(incomplete: str) -> list[str]:
@@ -42,9 +65,14 @@ def models(incomplete: str) -> list[str]:
 
 
 def recipes(incomplete: str) -> list[str]:
-    from eigentoken.numerics.experiments.registry import recipes
+    """The names that the recipes are registered by, read from their text: their modules would load torch."""
+    import re
 
-    return _starting((each.name for each in recipes()), incomplete)
+    folder = files("eigentoken.numerics") / "experiments"
+    texts = [each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".py")]
+    return _starting(
+        sorted(name for text in texts for name in re.findall(r'^@recipe\(\s*"([^"]+)"', text, re.M)), incomplete
+    )
 
 
 def styles(incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eigentoken.commands import names
-from eigentoken.output import say, show_json, table
+from eigentoken.output import progress, say, show_json, table
 
 __all__ = ["add_to"]
 
@@ -36,8 +36,10 @@ def atlas(
     Example: eigentoken atlas -o out/atlas
     """
     from eigentoken.atlas import build
+    from eigentoken.theory.statements.registry import statements
 
-    pages = build(output, ids or ())
+    with progress("the atlas", len(ids) if ids else len(statements())) as advance:
+        pages = build(output, ids or (), lambda title: advance(1, title))
     if json:
         show_json({"schema": "eigentoken/atlas/1", "folder": str(output), "pages": [path.name for path in pages]})
     else:

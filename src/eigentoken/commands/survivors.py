@@ -1,4 +1,4 @@
-"""After survival, on the command line: ``strengthen`` and ``attempt``."""
+"""After survival, on the command line: ``strengthen``, ``attempt`` and ``explore``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, keep, watcher
-from eigentoken.output import say, say_hanging, show_json, table
+from eigentoken.output import say, say_hanging, show_json, table, watched
 
 __all__ = ["add_to"]
 
@@ -17,6 +17,7 @@ __all__ = ["add_to"]
 def add_to(app: typer.Typer) -> None:
     app.command("strengthen")(strengthen)
     app.command("attempt")(attempt)
+    app.command("explore")(explore)
 
 
 def strengthen(
@@ -100,3 +101,45 @@ def attempt(
             for means in each.tried if each.statement is None else ():
                 say_hanging(f"- {means.name}, for {means.goal}: {means.stopped or 'done'}")
     raise typer.Exit(0 if all(each.answer == "derived" for each in report) else 1)
+
+
+def explore(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A system, such as attention-flow.")],
+    about: Annotated[str, typer.Option(help="Topics with commas; left out: all of them.")] = "",
+    seconds: Annotated[float, typer.Option(help="Time for all of it.")] = 60.0,
+    most: Annotated[int, typer.Option(help="Proposals at most.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the instances.")] = 0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write each conjecture to this folder.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Propose conjectures about a system, put together from words.
+
+    Conditions and claims of the topics (consensus, energy, hemisphere, orthant, clusters) are combined, filtered by
+    instances, attacked, and ranked by surprise and by distance from the registry.  With -o each is a file that refute, strengthen
+    and attempt run.  What stands is no theorem.  Exit code 1 if nothing stands.
+
+    Example: eigentoken explore oja-flow --about "consensus, energy" -o found
+    """
+    from eigentoken.numerics.lab.explore import explore as propose
+
+    def line(text: str) -> None:
+        if watched():
+            print(f"\r\x1b[2K{text[:100]}", end="", file=sys.stderr, flush=True)
+
+    report = propose(system, about, seconds=seconds, most=most, seed=seed, watch=line)
+    line("")
+    written = [] if output is None else report.write(output)
+    if json:
+        show_json(report.as_dict())
+    else:
+        say(
+            f"{report.looked} conjectures looked at, {report.fallen} fell, {report.implied} follow from others that stand"
+        )
+        rows = [
+            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.nearest, each.said)
+            for each in report
+        ]
+        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("conjecture",))
+        for path in written[:1]:
+            say(f"wrote {len(written)} files to {path.parent}; run: eigentoken refute {path}")
+    raise typer.Exit(0 if len(report) else 1)

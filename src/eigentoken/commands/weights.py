@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigentoken.commands import names
-from eigentoken.output import progress, say, say_hanging, show_json, table
+from eigentoken.output import progress, say, say_hanging, settings, show_json, table, watched
 
 if TYPE_CHECKING:
     from eigentoken.checking.report import Report
@@ -37,6 +37,15 @@ ModelArgument = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="A path, a hub id, or sample:NAME.", autocompletion=names.models),
 ]
+HeadsFlag = Annotated[bool, typer.Option("--heads", help="Print a row for every head.")]
+HeadsOnlyFlag = Annotated[
+    bool, typer.Option("--heads-only", help="Each head through its factors; no d x d matrix is formed.")
+]
+IntotoOption = Annotated[Path | None, typer.Option(help="Write an in-toto statement over the weights.")]
+CardOption = Annotated[Path | None, typer.Option(help="Write a Markdown section for a model card.")]
+WorkOption = Annotated[Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")]
+BackendOption = Annotated[str, typer.Option(help="Where layers are examined: loky, or dask with --address.")]
+AddressOption = Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -107,17 +116,20 @@ def check(
     html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
     sarif: Annotated[Path | None, typer.Option(help="Write SARIF 2.1.0 (holds: pass, fails: fail).")] = None,
-    intoto: Annotated[Path | None, typer.Option(help="Write an in-toto statement over the weights.")] = None,
-    model_card: Annotated[Path | None, typer.Option(help="Write a Markdown section for a model card.")] = None,
+    intoto: IntotoOption = None,
+    model_card: CardOption = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
     arrays: Annotated[
         bool, typer.Option("--arrays", help="With -o: store the matrices that re-checking large certificates needs.")
     ] = False,
-    work: Annotated[
-        Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")
-    ] = None,
+    work: WorkOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
+    device: names.DeviceOption = "cpu",
     estimate: EstimateFlag = False,
+    heads: HeadsFlag = False,
+    heads_only: HeadsOnlyFlag = False,
+    backend: BackendOption = "loky",
+    address: AddressOption = None,
     json: JsonFlag = False,
 ) -> None:
     """All statements against a checkpoint.
@@ -137,14 +149,10 @@ def check(
         _estimated(named(model, revision, part), jobs, given)
         return
     if revisions is not None:
-        others: dict[str, object] = {
-            "revision": revision,
-            "require": require,
-            "latex": latex,
-            "sarif": sarif,
-            "intoto": intoto,
-        }
+        others: dict[str, object] = {"revision": revision, "require": require, "latex": latex}
+        others |= {"sarif": sarif, "intoto": intoto}
         others |= {"model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states, "prompts": prompts}
+        others |= {"heads": heads, "heads-only": heads_only, "address": address}
         _one_report_only(others)
         each = [named(model, name.strip(), part) for name in revisions.split(",")]
         compare(each, statement, fold, jobs, work, html, output, json)
@@ -155,39 +163,54 @@ def check(
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
-    if (few := affordable_jobs(loaded.d, jobs)) < jobs:
+    if (few := affordable_jobs(loaded.d, jobs, heads_only)) < jobs and backend != "dask":
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     report = _checked(
         model, count, statements=chosen, sequences=sequences, tokens=tokens, seed=seed, fold=fold, jobs=jobs, arrays=arrays,
-        work=work, fresh=fresh, states=states, prompts=prompts,
+        work=work, fresh=fresh, states=states, prompts=prompts, device=device, heads_only=heads_only, backend=backend,
+        address=address,
     )  # fmt: skip
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
         show_json({"schema": "eigentoken/check/6", **report.as_dict()})
     else:
-        show(report)
+        show(report, heads)
         for path in written:
             say(f"wrote {path}")
         if not written:
-            say(
-                f"`eigentoken check {model} --html report.html` writes this as a page, with the statements in groups",
-                "dim",
-            )
+            also = f"`eigentoken check {model} --html report.html` writes this as a page, with the statements in groups"
+            say(also, "dim")
     _required(report, require or [])
 
 
 def _checked(model: str, count: int, **options: Any) -> Report:
     """The report; while it is made, the layers that are done above the bar, and in it what is being examined."""
     from eigentoken.checking import check as run
+    from eigentoken.checking.run import KEPT
     from eigentoken.checking.terminal import layer_line
 
+    shares: dict[int, float] = {}
+    kept: list[int] = []
     with progress(f"checking {model}", count) as advance:
 
         def watch(now: str, found: LayerRecord | None) -> None:
+            if found is not None:
+                kept.extend([found["layer"]] if now == KEPT else [])
+                inside(found["layer"], 1.0, now)
             advance(0, f"{model}: {now}", "" if found is None else layer_line(found))
 
-        return run(model, done=lambda: advance(), watch=watch, **options)
+        def inside(layer: int, share: float, now: str) -> None:
+            if share > shares.get(layer, 0.0):
+                advance(share - shares.get(layer, 0.0), f"{model}: layer {layer}, {now}")
+                shares[layer] = share
+
+        report = run(model, watch=watch, inside=inside if watched() else None, **options)
+    if kept and not settings.quiet:
+        typer.echo(
+            f"{len(kept)} of {count} layers {KEPT} of the same weights and code; --fresh examines them again", err=True
+        )
+    return report
 
 
 def _required(report: Report, wanted: list[str]) -> None:
@@ -252,7 +275,15 @@ def compare(
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
     with progress(f"comparing {len(models)} models", len(models)) as advance:
-        found = run(models, statements=statement or (), fold=fold, jobs=jobs, work=work, done=lambda: advance())
+        found = run(
+            models,
+            statements=statement or (),
+            fold=fold,
+            jobs=jobs,
+            work=work,
+            done=lambda: advance(),
+            watch=lambda now: advance(0, now),
+        )
     written = [found.save(path) for path in (html, output) if path is not None]
     if json:
         show_json({"schema": "eigentoken/compare/2", **found.as_dict()})
@@ -286,7 +317,14 @@ def chance(
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"drawing for {model}", count) as advance:
-        found = against_chance(model, draws=draws, seed=seed, level=level, done=lambda: advance())
+        found = against_chance(
+            model,
+            draws=draws,
+            seed=seed,
+            level=level,
+            done=lambda: advance(),
+            watch=lambda now: advance(0, f"{model}: {now}"),
+        )
     if output is not None:
         write_text(output, chance_json(found))
     if json:
@@ -312,9 +350,12 @@ def nearest(
     Example: eigentoken nearest sample:rxnmapper PM-N1
     """
     from eigentoken.checking.nearest import nearest as run
+    from eigentoken.checking.run import open_model
 
-    with progress(f"measuring {model}") as _:
-        found = run(model, statement, output)
+    loaded = open_model(model)
+    count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
+    with progress(f"measuring {model}", count) as advance:
+        found = run(model, statement, output, done=lambda: advance(), watch=lambda now: advance(0, f"{model}: {now}"))
     if json:
         show_json({"schema": "eigentoken/nearest/1", **found.as_dict()})
         return
@@ -336,6 +377,7 @@ def steer(
         typer.Option(help="Choose the strength for this share of the tokens, e.g. 0.9.", show_default=False),
     ] = None,
     prompts: PromptsOption = None,
+    states: StatesOption = None,
     figure: Annotated[Path | None, typer.Option(help="Draw damage by strength (.svg, .pdf, .png).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random tokens.")] = 0,
     json: JsonFlag = False,
@@ -352,7 +394,9 @@ def steer(
     from eigentoken.checking.steer_terminal import show_steering
 
     try:
-        found = run(model, direction, output, strength=strength, guarantee=guarantee, prompts=prompts, seed=seed)
+        found = run(
+            model, direction, output, strength=strength, guarantee=guarantee, prompts=prompts, states=states, seed=seed
+        )
     except DirectionError as problem:
         raise ValueError(f"--{problem}") from None
     if figure is not None:

@@ -104,21 +104,33 @@ def compare(
     jobs: int = 1,
     work: str | Path | None = None,
     done: Callable[[], None] = lambda: None,
+    watch: Callable[[str], None] = lambda _now: None,
 ) -> Comparison:
     """Compare models of one shape, in the order given: the saved steps of a training, or two versions.
 
     ``models``: two or more of what :func:`eigentoken.check` takes.  Each is checked (results are kept, so that a model that was
     checked before costs nothing), and each certified number is put beside that of the other models: it rises or falls where
     the intervals part, and nothing is said where they meet.  ``statements``, ``fold``, ``jobs``, ``work`` as for ``check``;
-    ``done`` is called after each model.
+    ``done`` is called after each model, ``watch`` with what begins.
     """
     from eigentoken.checking.run import check
 
     if isinstance(models, str | os.PathLike) or len(models) < 2:
         raise ValueError(f"models must be two or more models of one shape, got {models!r}: give a list")
     reports: list[Report] = []
-    for model in models:
-        reports.append(check(model, statements=statements, sequences=0, fold=fold, jobs=jobs, work=work))
+    for number, model in enumerate(models):
+        named = model if isinstance(model, str | os.PathLike) else f"model {number}"
+        reports.append(
+            check(
+                model,
+                statements=statements,
+                sequences=0,
+                fold=fold,
+                jobs=jobs,
+                work=work,
+                watch=lambda now, _found, named=named: watch(f"{named}: {now}"),  # type: ignore[misc]
+            )
+        )
         _same_shape(reports[0], reports[-1])
         done()
     asked = [statements] if isinstance(statements, str) else list(statements)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from typing import TYPE_CHECKING
-
-from markupsafe import Markup
 
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.plots import middle_and_half
 from eigentoken.comparing.compare import Comparison, step_numbers
 from eigentoken.comparing.sentences import number_named, words_named
 from eigentoken.output import say, say_hanging, table
-from eigentoken.pages import filled, page
+from eigentoken.pages import asset, filled, page
+from eigentoken.statement_links import with_statements
 
 if TYPE_CHECKING:
     from eigentoken.documents.check_document import Interval
@@ -107,30 +105,44 @@ def _middles(values: list[Interval]) -> list[float]:
 
 
 def comparison_html(found: Comparison) -> str:
-    """One self-contained page: the sentences, the lines, the tables."""
-    from eigentoken.numerics.dynamics.drawing import draw
+    """One self-contained page: the sentences, the lines, the tables, the statements that are named."""
+    from eigentoken.numerics.dynamics.charts import Curves
 
-    picture = io.StringIO()
-    draw(comparison_chart(found)).savefig(
-        picture, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    )
-    drawing = picture.getvalue()[picture.getvalue().index("<svg") :]
     first, *said = found.sentences()
     layers = ("layer", "case by real part, a model each", *(text for _, text in NUMBERS))
     heads = ("layer", "head", "a real simple eigenvalue leads U", *_HEAD_NAMES)
     body = filled(
         "compare.html",
+        labels=found.labels,
         first=first[0].upper() + first[1:],
         said=said,
-        drawing=Markup(drawing),
+        panels=[_panel(each) for each in comparison_chart(found).panels if isinstance(each, Curves)],
         tables=[
             ("Layers, from the first model to the last", layers, _rows(found)),
             ("Heads, from the first model to the last", heads, _head_rows(found)),
         ],
         models=found.document["models"],
     )
-    style = "figure.lines svg { background: #fff; height: auto; } figure { margin: 1rem 0; }"
-    return page("eigentoken: compare", body, style=style, mathematics=False)
+    whole, named = with_statements(body)
+    scripts = (asset("plot.js"), asset("lines.js"))
+    return page("eigentoken: compare", whole, style=asset("compare.css"), scripts=scripts, mathematics=named)
+
+
+def _panel(panel: Curves) -> dict[str, object]:
+    """A panel as the script of the page draws it; what is not a number is null."""
+
+    def numbers(values: object) -> list[float | None]:
+        return [float(each) if math.isfinite(each) else None for each in values]  # type: ignore[attr-defined]
+
+    lines = []
+    for curve in panel.curves:
+        half = curve.spread if curve.spread is not None else [0.0] * len(curve.y)
+        low = [middle - each for middle, each in zip(curve.y, half, strict=True)]
+        high = [middle + each for middle, each in zip(curve.y, half, strict=True)]
+        ends = {"low": numbers(low), "high": numbers(high)}
+        faint = curve.weight == "faint"
+        lines.append({"name": curve.label, "faint": faint, "x": numbers(curve.x), "y": numbers(curve.y), **ends})
+    return {"title": panel.title, "x": panel.x_label, "log": panel.log_x, "lines": lines}
 
 
 _HEAD_NAMES = {

@@ -427,6 +427,9 @@ class Options(TypedDict):
     sequences: Natural
     tokens: Natural
     seed: int
+    heads_only: NotRequired[
+        Annotated[Literal[True], Says("F and S were not formed: what is asked of them is undecided")]
+    ]
 
 
 class CheckHead(TypedDict):

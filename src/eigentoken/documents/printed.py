@@ -11,6 +11,7 @@ from eigentoken.documents.conditions_document import ConditionsDocument
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.derive_document import DeriveDocument
 from eigentoken.documents.doctor_document import DoctorDocument
+from eigentoken.documents.explore_document import ExploreDocument
 from eigentoken.documents.formal_document import FormalDocument
 from eigentoken.documents.models_document import ModelsDocument
 from eigentoken.documents.nearest_document import NearestDocument
@@ -41,6 +42,7 @@ CommandDocument = (
     | CoqDocument
     | DeriveDocument
     | DoctorDocument
+    | ExploreDocument
     | FormalDocument
     | ModelsDocument
     | NearestDocument

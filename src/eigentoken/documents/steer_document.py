@@ -119,6 +119,29 @@ class SteerPrompts(TypedDict):
     read_by: ReadBy
     prompts: Natural
     tokens: Natural
+    ids: Annotated[list[list[Natural]], Says("the token ids of each prompt")]
+
+
+@open_to_more
+class SteerStates(TypedDict):
+    source: str
+    tokens: Natural
+
+
+class SteerRun(TypedDict):
+    """The random tokens where no prompts and no states were given, and what entered the last layer, of all sequences."""
+
+    sequences: Natural
+    tokens: Natural
+    seed: int
+    sha256: Annotated[str, Says("of the states that enter the last layer, one sequence below the other")]
+
+
+class SteerEdit(TypedDict):
+    """``O' = O + strength direction row^T`` before it is rounded to the stored dtype: exact floats."""
+
+    direction: list[float]
+    row: list[float]
 
 
 class SteerHead(TypedDict):
@@ -129,7 +152,12 @@ class SteerBody(TypedDict):
     """The document without the name of its schema."""
 
     model: str
+    fingerprint: str
     folder: str
+    folder_fingerprint: str
+    edit: SteerEdit
+    run: SteerRun
+    states: Annotated[SteerStates | None, Says("states that were given in place of random tokens")]
     layers_changed: list[Natural]
     strength: NonNegative
     verdicts: Annotated[dict[str, Verdict], Limit(min_properties=1)]

@@ -21,6 +21,8 @@ __all__ = ["animate"]
 
 FRAMES, MILLISECONDS = 48, 90
 
+STYLE = """.film { max-width: 44rem; margin: 0 auto; } #frame { background: #fff; width: 100%; }
+#time { width: 60%; vertical-align: middle; }"""
 PLAYER = """
 const frames = JSON.parse(document.getElementById("frames").textContent), image = document.getElementById("frame");
 const slider = document.getElementById("time"), button = document.getElementById("play"), said = document.getElementById("said");
@@ -96,7 +98,7 @@ def _page(title: str, pictures: Sequence[bytes], said: Sequence[str]) -> str:
         for each, text in zip(pictures, said, strict=True)
     ]
     body = (
-        f'<main><h1>{escape(title)}</h1><figure><img id="frame" alt="{escape(title)}">'
+        f'<main><h1>{escape(title)}</h1><figure class="film"><img id="frame" class="figure" alt="{escape(title)}">'
         '<figcaption><button type="button" id="play">play</button> '
         f'<label>time <input type="range" id="time" min="0" max="{len(frames) - 1}" value="0"></label> '
         '<span id="said" aria-live="off"></span></figcaption></figure></main>'
@@ -105,7 +107,7 @@ def _page(title: str, pictures: Sequence[bytes], said: Sequence[str]) -> str:
     return page(
         title,
         body,
-        style="#frame { background: #fff; }",
+        style=STYLE,
         scripts=(PLAYER.replace("MS", str(MILLISECONDS)),),
         mathematics=False,
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from eigentoken.files.documents import DocumentError, parse_json
 from eigentoken.files.writing import write_text
 from eigentoken.pages import asset, filled, page
+from eigentoken.statement_links import with_statements
 
 __all__ = ["gallery_page"]
 
@@ -33,8 +37,23 @@ def gallery_page(folder: str | Path) -> Path:
         outcomes=[_shown(each, root) for each in outcomes.values()],
     )
     target = root / "index.html"
-    write_text(target, page("eigentoken gallery", body, style=asset("gallery.css"), mathematics=False))
+    whole, named = with_statements(body)
+    write_text(target, page("eigentoken gallery", whole, style=asset("gallery.css"), mathematics=named))
     return target
+
+
+GREEK = {"alpha": "α", "lambda": "λ", "mu": "μ", "theta": "θ", "tau": "τ", "delta": "δ"}
+
+
+def typeset(text: str) -> Markup:
+    """The plain formulas of a text as letters of their own: Greek, indices, exponents.
+
+    >>> typeset("|1 + lambda_k| of P_1(t), Q^T K in R^3, a < b")
+    Markup('|1 + λ<sub>k</sub>| of P<sub>1</sub>(t), Q<sup>T</sup> K in R<sup>3</sup>, a &lt; b')
+    """
+    found = re.sub(rf"(?<![\w-])({'|'.join(GREEK)})(?![a-z-])", lambda word: GREEK[word[1]], str(escape(text)))
+    found = re.sub(r"(?<![\w/.])([A-Za-zα-ω])_([A-Za-z0-9]{1,3})\b", r"\1<sub>\2</sub>", found)
+    return Markup(re.sub(r"\b([A-Za-zα-ω])\^(T\b|-?\d+\b)", r"\1<sup>\2</sup>", found))
 
 
 def _shown(outcome: Mapping[str, Any], root: Path) -> dict[str, object]:
@@ -42,12 +61,15 @@ def _shown(outcome: Mapping[str, Any], root: Path) -> dict[str, object]:
     name, status = str(outcome["name"]), str(outcome["status"])
     return {
         "told": outcome,
+        "title": typeset(str(outcome["title"])),
+        "says": {key: typeset(str(outcome[key]).removesuffix(".")) for key in ("claim", "settings", "note", "reason")},
         "mark": status if status in ("agrees", "differs") else "cannot",
         "place": _place(str(outcome["paper"]), str(outcome["figure"])),
         "image": (root / f"{name}.png").exists(),
         "printed": (root / f"{name}.pdf").exists(),
         "checks": [
-            ("agrees" if check["agrees"] else "differs", check["claim"], _said(check)) for check in outcome["checks"]
+            ("agrees" if check["agrees"] else "differs", typeset(check["claim"]), typeset(_said(check)))
+            for check in outcome["checks"]
         ],
     }
 

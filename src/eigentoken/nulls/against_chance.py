@@ -71,12 +71,13 @@ def against_chance(
     seed: int = 0,
     level: float = 0.05,
     done: Callable[[], None] = lambda: None,
+    watch: Callable[[str], None] = lambda _now: None,
 ) -> AgainstChance:
     """Hold every head and layer of a model against random weights of its shape.
 
     ``draws`` of each null for a head (a tenth of it for a layer), from ``seed``: drawn once for a shape and kept in the cache.
     ``level``: the expected share of false ones among what is called not random (Benjamini and Hochberg).  Measured in floats.
-    ``done`` is called after each layer.  The model is whatever :func:`eigentoken.check` takes.
+    ``done`` is called after each layer, ``watch`` with what begins.  The model is whatever :func:`eigentoken.check` takes.
     """
     from eigentoken.checking.run import open_model
 
@@ -89,6 +90,7 @@ def against_chance(
     tests: list[ChanceTest] = []
     led: list[tuple[bool, Null]] = []
     for index in sorted({loaded.architecture.weights_of(number) for number in range(loaded.n_layers)}):
+        watch(f"layer {index}")
         layer = loaded.layer(index)
         tests += _of_layer(layer, nulls, led)
         done()

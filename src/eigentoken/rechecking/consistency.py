@@ -51,7 +51,8 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
     records = {}
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
-        records[index], _ = layer_record(layer.fold_gains() if document["options"]["fold"] else layer, ids)
+        layer = layer.fold_gains() if document["options"]["fold"] else layer
+        records[index], _ = layer_record(layer, ids, heads_only=document["options"].get("heads_only", False))
     bounds = bounds_again(document, model, ids, own)
     options, states = document["options"], document["states"]
     if own is not None:

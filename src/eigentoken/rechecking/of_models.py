@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.recheck.documents.shown import Shown
 
-__all__ = ["recheck_chance", "recheck_compare", "recheck_nearest"]
+__all__ = ["recheck_chance", "recheck_compare", "recheck_nearest", "recheck_steer"]
 
 STORED = ("Q", "K", "V", "O", "scale")
 
@@ -160,3 +160,87 @@ def recheck_chance(document: dict[str, Any], source: object, seconds: float, don
         Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN) for each in shown.found[before:]
     ]
     return Recheck(lines, shown.not_covered())
+
+
+def recheck_steer(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
+    """The certificates of the stored edit and the guarantee of each token by the second arithmetic; the rest is made again."""
+    from dataclasses import replace
+
+    from numpy import asarray
+
+    from eigentoken.checking.layers import weights_of
+    from eigentoken.checking.run import open_model
+    from eigentoken.checking.steer import steer
+    from eigentoken.models import load
+    from eigentoken.numerics.recheck import recheck
+    from eigentoken.numerics.recheck.documents.shown import Shown
+
+    model, folder = open_model(source or document["model"]), Path(document["folder"])
+    lines = [same_weights("weights", document["fingerprint"], model.fingerprint())]
+    if not folder.is_dir():
+        why = f"the edited checkpoint is not at {folder}: nothing of it can be found again"
+        return Recheck([*lines, Rechecked("folder", "as displayed", "holds", "undecided", why)], ["folder"])
+    edited = load(str(folder))
+    lines.append(same_weights("folder", document["folder_fingerprint"], edited.fingerprint()))
+    if (edited.n_layers, edited.d, edited.n_heads) != (model.n_layers, model.d, model.n_heads):
+        return Recheck(
+            [*lines, Rechecked("folder", "as displayed", "holds", "fails", "another shape than the model")], []
+        )
+    after = replace(edited.layer(-1), index=model.n_layers - 1)
+    inputs = weights_of(after).inputs()
+    for name, verdict in document["verdicts"].items():
+        if verdict["certificate"] is None:
+            lines.append(Rechecked(f"verdicts, {name}", name, verdict["verdict"], "undecided", "it has no certificate"))
+            continue
+        vector = verdict["details"].get("vector")
+        kept = vector is not None and "vector" in verdict["certificate"]["arrays"]
+        arrays = {"vector": asarray(vector, dtype=float)} if kept else {}
+        answer = recheck({**verdict, "array_values": arrays}, inputs, time_limit=seconds)
+        lines.append(Rechecked(f"verdicts, {name}", name, verdict["verdict"], str(answer.answer), answer.reason))
+    done()
+    ids, run = document["prompts"], document["run"]
+    if document["states"] is not None:
+        lines.append(Rechecked("tokens", "as displayed", "holds", "undecided", "given states are not in the document"))
+        return Recheck(lines, ["tokens", "suggested", "output"])
+    with tempfile.TemporaryDirectory() as place:
+        options: dict[str, Any] = {"strength": document["strength"], "prompts": None if ids is None else ids["ids"]}
+        options |= {"sequences": run["sequences"], "tokens": run["tokens"], "seed": run["seed"]} if ids is None else {}
+        fresh = steer(model, asarray(document["edit"]["direction"]), Path(place) / "again", **options)
+    again = Shown(document)
+    named = ("model", "folder", "folder_fingerprint", "run")
+    left_out: tuple[tuple[str | int, ...], ...] = (
+        *((name,) for name in named),
+        ("prompts", "source"),
+        ("prompts", "read_by"),
+    )
+    lines += _again(again, {"schema": document["schema"], **fresh.as_dict()}, left_out)
+    second = _guarantees(document, model, edited, fresh.document["run"]["sha256"])
+    lines += [] if second is None else list(lines_of(second, {}))
+    again.cover(("schema",), ("fingerprint",), ("folder_fingerprint",), ("folder",))
+    again.cover(*((("model",),) if source is None else ()), *((("run",),) if second is not None else ()))
+    return Recheck(lines, again.not_covered() if second is None else _both(again, second))
+
+
+def _guarantees(document: dict[str, Any], model: Model, edited: Model, digest: str) -> Shown | None:
+    """The guarantee of each token in balls, where the tokens that are run here are, to the last bit, those of the document."""
+    from eigentoken.checking.layers import rotary_pairs
+    from eigentoken.checking.prompts import read_prompts
+    from eigentoken.checking.steer import HEAD
+    from eigentoken.checking.steer_effects import Effects
+    from eigentoken.numerics.recheck.layers.steer_documents import EditedLayer, recheck_guarantees
+    from eigentoken.numerics.recheck.layers.token_bounds import GivenLayer
+
+    run, told = document["run"], document["prompts"]
+    if digest != run["sha256"]:
+        return None  # another machine rounds otherwise: not covered
+    read = None if told is None else read_prompts(told["ids"], model)
+    seen = Effects.of(model, read, run["sequences"], run["tokens"], run["seed"]).entering_last
+    before, after = model.layer(-1), edited.layer(-1)
+    pairs = rotary_pairs(before)
+    turned = None if pairs is None else (pairs.first, pairs.second, [float(each) for each in pairs.frequencies])
+    heads = [{name: getattr(head, name) for name in HEAD} for head in before.heads]
+    sequences = []
+    for x in seen:
+        read_as = before.attention_norm.apply(x) if before.placement == "pre" else x
+        sequences.append(GivenLayer(heads, x[0], read_as[0], before.mask.allowed(x.shape[-2]), turned))
+    return recheck_guarantees(document, EditedLayer(after.output_matrix(), after.output_bias, sequences))

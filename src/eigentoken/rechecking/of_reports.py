@@ -65,6 +65,7 @@ def recheck_report(
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.run import open_model
     from eigentoken.numerics.recheck import recheck
+    from eigentoken.numerics.recheck.documents.reading import ExactInputs
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.rechecking.consistency import compare, made_again, other_tokens
 
@@ -83,7 +84,7 @@ def recheck_report(
         if record is None:
             continue  # told above
         layer = model.layer(origin)
-        inputs = weights_of(layer.fold_gains() if document["options"]["fold"] else layer).inputs()
+        inputs = ExactInputs(weights_of(layer.fold_gains() if document["options"]["fold"] else layer).inputs())
         for where, verdict in _certificates(record, f"layer {origin}"):
             answer = recheck(_whole(verdict, stored), inputs, time_limit=seconds)
             certificate = verdict["certificate"]

@@ -12,10 +12,22 @@ from eigentoken.rechecking.of_reports import certificates_of_check
 
 __all__ = ["AGAIN", "HASHES", "SECOND", "Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
 
-KINDS = ("check", "compare", "chance", "nearest", "refutation", "strengthen", "classification", "basin", "verdict")
+KINDS = (
+    "check",
+    "compare",
+    "chance",
+    "nearest",
+    "steer",
+    "refutation",
+    "strengthen",
+    "classification",
+    "basin",
+    "verdict",
+)
 EXPECTED = (
     "expected a check report (check -o), a comparison (compare -o), what was held against chance (chance -o), a distance "
-    "(nearest --json), a refutation (refute -o), a table (strengthen -o), a classification (classify --json), a basin (basin "
+    "(nearest --json), an edit (steer --json), "
+    "a refutation (refute -o), a table (strengthen -o), a classification (classify --json), a basin (basin "
     "-o), a verdict (certify --json) or a certificate (certify --save)"
 )
 
@@ -41,10 +53,15 @@ def recheck_document(
         from eigentoken.rechecking.of_reports import recheck_report, stored_arrays
 
         return recheck_report(document, stored_arrays(path), source, seconds, done, states)
-    if kind in ("compare", "nearest", "chance"):
-        from eigentoken.rechecking.of_models import recheck_chance, recheck_compare, recheck_nearest
+    if kind in ("compare", "nearest", "chance", "steer"):
+        from eigentoken.rechecking import of_models
 
-        whole_models = {"compare": recheck_compare, "nearest": recheck_nearest, "chance": recheck_chance}
+        whole_models = {
+            "compare": of_models.recheck_compare,
+            "nearest": of_models.recheck_nearest,
+            "chance": of_models.recheck_chance,
+            "steer": of_models.recheck_steer,
+        }
         return whole_models[kind](document, source, seconds, done)
     if kind == "certificate":
         return Recheck([_certificate(path, document, source, seconds)])

@@ -1,0 +1,189 @@
+"""Tasks over the cores of this machine or of a cluster, through joblib: the one back end of the lab and of ``check``.
+
+``loky`` (processes of this machine) is the default; ``dask`` takes the address of a scheduler.  A task is a pure function of
+its arguments, so a lost worker loses nothing: dask runs the task again elsewhere, and for loky a broken pool is replaced and the
+tasks that have not come back are run again, one by one, so that a task that kills its worker each time is found out, comes back
+as :class:`Lost` with the reason (``Pool.lost``), and takes no other with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+__all__ = ["BACKENDS", "Lost", "Pool"]
+
+BACKENDS = ("loky", "dask", "sequential")
+#: A task is given up when it has killed this many workers that did nothing else.
+MOST_DEATHS = 2
+#: what bounds the threads of a worker, as joblib does for its own
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+Task = tuple[object, ...]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of the result of a task that killed each worker that tried it."""
+
+    why: str
+
+
+class Pool(AbstractContextManager["Pool"]):
+    """Workers for tasks; used as a context so that connections are closed."""
+
+    def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None) -> None:
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+        if backend == "dask" and not address:
+            raise ValueError(
+                "the dask backend needs the address of a scheduler, such as tcp://127.0.0.1:8786: give address"
+            )
+        if address and backend != "dask":
+            raise ValueError(
+                f"address is that of a dask scheduler: leave it out beside {backend}, or give backend dask"
+            )
+        if jobs < 1:
+            raise ValueError(f"jobs must be at least 1, got {jobs}")
+        self.jobs, self.backend, self.address = jobs, backend, address
+        self.lost: list[str] = []
+        "What became of workers that were lost, and of their tasks."
+        self._client: Any = None
+        self._single: Any = None
+
+    def __enter__(self) -> Pool:
+        if self.backend == "dask":
+            try:
+                from distributed import Client
+            except ImportError:
+                raise ValueError("the dask backend needs the package distributed (pip install distributed)") from None
+            try:
+                self._client = Client(self.address, timeout=20)
+            except (OSError, TimeoutError, ValueError) as problem:
+                raise ValueError(
+                    f"address: no dask scheduler answers at {self.address} ({type(problem).__name__}): start one with `dask "
+                    "scheduler`"
+                ) from None
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._close_single()
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    @property
+    def width(self) -> int:
+        """How many tasks are worth sending at once."""
+        if self._client is not None:
+            return max(2, 2 * sum(self._client.nthreads().values()))
+        return 1 if self.jobs == 1 else 2 * self.jobs
+
+    @property
+    def alone(self) -> bool:
+        """Is the work done here, without other processes?"""
+        return self.backend == "sequential" or (self.backend == "loky" and self.jobs == 1)
+
+    def warm(self, prepare: Callable[[], object]) -> None:
+        """Start the processes of this machine with a call that imports what the tasks need."""
+        if not self.alone and self.backend == "loky":
+            list(self._parallel(prepare, [(number,) for number in range(self.jobs)], ordered=True, bare=True))
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        tasks: Sequence[Task],
+        named: Callable[[Task], str],
+        *,
+        ordered: bool = True,
+    ) -> Iterator[tuple[int, Result | Lost]]:
+        """The place of each task with its result or :class:`Lost`, in the order of the tasks or, not ``ordered``, as they come.
+
+        ``named`` says what a task is, for what is told of lost workers.
+        """
+        if self.alone:
+            for place, task in enumerate(tasks):
+                yield place, function(*task)
+            return
+        done: set[int] = set()
+        try:
+            for place, result in self._parallel(function, list(enumerate(tasks)), ordered=ordered):
+                done.add(place)
+                yield place, result
+        except lost_workers() as problem:
+            self._note(problem, "its units were run again")
+            for place, task in enumerate(tasks):
+                if place not in done:
+                    yield place, self._alone(function, task, named(task))
+
+    def _alone(self, function: Callable[..., Result], task: Task, what: str) -> Result | Lost:
+        """One task in a worker of its own."""
+        for death in range(1, MOST_DEATHS + 1):
+            try:
+                found = self._by_one(function, task)
+            except lost_workers() as problem:
+                last = death == MOST_DEATHS
+                self._note(problem, f"{what} was given up" if last else f"{what} was run again")
+            else:
+                return found
+        return Lost(self.lost[-1])
+
+    def _by_one(self, function: Callable[..., Result], task: Task) -> Result:
+        """The task in one process of this machine, and not in as many as there are jobs; or wherever dask puts it."""
+        if self.backend != "loky":
+            ((_, found),) = self._parallel(function, [(0, task)], ordered=True)
+            return cast(Result, found)
+        if self._single is None:
+            from joblib.externals.loky import ProcessPoolExecutor
+
+            self._single = ProcessPoolExecutor(max_workers=1, env=dict.fromkeys(THREADS, "1"))
+        try:
+            return cast(Result, self._single.submit(function, *task).result())
+        except lost_workers():
+            self._close_single()
+            raise
+
+    def _close_single(self) -> None:
+        if self._single is not None:
+            self._single.shutdown(wait=True, kill_workers=True)
+            self._single = None
+
+    def _note(self, problem: BaseException, then: str) -> None:
+        signals = re.findall(r"SIG[A-Z]+\(-?\d+\)", str(problem))
+        how = f" ({', '.join(dict.fromkeys(signals))})" if signals else f" ({type(problem).__name__})"
+        self.lost.append(f"a worker was lost{how}: {then}")
+
+    def _parallel(
+        self, function: Callable[..., Any], work: Sequence[tuple[Any, ...]], *, ordered: bool, bare: bool = False
+    ) -> Iterator[Any]:
+        from joblib import Parallel, delayed, parallel_config
+
+        settings: dict[str, Any] = {"backend": self.backend}
+        if self.backend == "loky":
+            settings |= {"n_jobs": self.jobs, "inner_max_num_threads": 1}
+        calls = (delayed(function)() for _ in work) if bare else (delayed(_placed)(function, *each) for each in work)
+        with parallel_config(**settings):
+            yield from Parallel(return_as="generator" if ordered else "generator_unordered", batch_size=1)(calls)
+
+
+def _placed(function: Callable[..., Any], place: int, task: Task) -> tuple[int, Any]:
+    """A result with its place."""
+    return place, function(*task)
+
+
+def lost_workers() -> tuple[type[BaseException], ...]:
+    """What is raised where a worker died."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    kinds: list[type[BaseException]] = [TerminatedWorkerError]
+    try:
+        from distributed.scheduler import KilledWorker
+
+        kinds.append(KilledWorker)
+    except ImportError:
+        pass
+    return tuple(kinds)

@@ -1,0 +1,186 @@
+"""Products on a device: the bounds hold in any order of summation, with fused multiply-add, with flushed subnormal numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import torch
+
+import eigentoken as et
+from eigentoken.numerics.certified import devices
+from eigentoken.numerics.certified.arithmetic import NUMPY, current, multiply, residual_above, using
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.definiteness import cholesky_bound
+from eigentoken.numerics.certified.devices import TorchDevice, arithmetic_of, present, sliced
+from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product
+from eigentoken.numerics.certified.probe import BackendRefused
+from eigentoken.numerics.certified.rounding import TINY, UNIT
+from eigentoken.numerics.recheck import recheck
+from tests.commands import here
+from tests.tools.simulated_device import SimulatedDevice
+
+#: Every device of this machine, the slices that a device without float64 would use, and two that are not here.
+DEVICES = [
+    SimulatedDevice(1),
+    SimulatedDevice(2),
+    TorchDevice("cpu", least=0),
+    TorchDevice("cpu", slices=True, least=0),
+    *(TorchDevice(name, least=0) for name in present()[1:]),
+]
+named = pytest.mark.parametrize("device", DEVICES, ids=lambda each: f"{each.name}{'-slices' * (not each.factors)}")
+
+
+def exact(matrix: np.ndarray) -> flint.fmpq_mat:
+    rows = [[flint.fmpq(*float(entry).as_integer_ratio()) for entry in row] for row in matrix]
+    return flint.fmpq_mat(rows)
+
+
+def graded(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return np.asarray(np.ldexp(rng.standard_normal((rows, columns)), rng.integers(-30, 30, (rows, columns))))
+
+
+@named
+def test_a_product_errs_by_at_most_its_bound(device: object) -> None:
+    rng = np.random.default_rng(3)
+    for m, k, n in ((1, 1, 1), (2, 9, 3), (7, 40, 5)):
+        a, b = graded(rng, m, k), graded(rng, k, n)
+        b[k // 2 :] *= 2.0**-1000  # results that are subnormal
+        with using(device):
+            found = multiply(a, b)
+        truth, sizes = exact(a) * exact(b), exact(np.abs(a)) * exact(np.abs(b))
+        for i in range(m):
+            for j in range(n):
+                error = abs(flint.fmpq(*float(found[i, j]).as_integer_ratio()) - truth[i, j])
+                bound = sizes[i, j] * flint.fmpq(k) * flint.fmpq(*UNIT.as_integer_ratio()) * flint.fmpq(101, 100)
+                assert error <= bound + 2 * k * flint.fmpq(*TINY.as_integer_ratio())
+
+
+@named
+def test_answers_on_a_device_are_those_of_exact_arithmetic(device: object) -> None:
+    rng = np.random.default_rng(5)
+    counted = 0
+    with using(device):
+        for size in (3, 5, 8):
+            for wanted in (-1.0, 0.0, 2.0**-40, 1.0):
+                q, _ = np.linalg.qr(rng.standard_normal((size, size)))
+                s = (q * np.array([wanted, *rng.uniform(0.5, 2.0, size - 1)])) @ q.T
+                s = 0.5 * (s + s.T)
+                minors = [exact(s[:k, :k]).det() for k in range(1, size + 1)]
+                verdict = certify("positive-definite", s)
+                assert verdict == ("holds" if all(minor > 0 for minor in minors) else "fails")
+                counted += 1
+    assert counted == 12 and current() is NUMPY
+
+
+@named
+def test_certificates_of_a_device_are_confirmed(device: object) -> None:
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((70, 70))
+    values = a + 4 * np.outer(a[0], a[0]) / 70
+    asked = (("positive-definite", a @ a.T / 70 + np.eye(70)), ("dominant-real-part", values), ("nonsingular", a))
+    for condition, matrix in asked:
+        with using(device):
+            verdict = certify(condition, matrix)
+        assert verdict == "holds"
+        assert verdict.certificate is not None
+        assert recheck(verdict.certificate, {"matrix": matrix}) == "holds"
+
+
+@named
+def test_an_enclosed_product_holds_the_exact_one(device: object) -> None:
+    rng = np.random.default_rng(9)
+    a, b = graded(rng, 6, 30), graded(rng, 30, 6)
+    with using(device):
+        found = product(Enclosure.from_floats(a), Enclosure.from_floats(b, name="other"))
+    scale = flint.fmpq(2) ** found.exponent if found.exponent >= 0 else 1 / flint.fmpq(2) ** -found.exponent
+    rest = exact(a) * exact(b) - exact(found.center) * scale
+    squares = sum((rest[i, j] ** 2 for i in range(6) for j in range(6)), flint.fmpq(0))
+    assert squares <= (flint.fmpq(*found.radius.as_integer_ratio()) * scale) ** 2
+
+
+def test_a_factor_of_a_device_is_not_believed() -> None:
+    class Liar(SimulatedDevice):
+        def factor(self, matrix: np.ndarray) -> np.ndarray | None:
+            return np.eye(len(matrix))
+
+    s = np.array([[1.0, 2.0], [2.0, 1.0]])
+    with using(Liar()):
+        assert cholesky_bound(s, 0.0) is None
+        assert cholesky_bound(np.diag([3.0, 2.0]), 0.0) is None  # definite, and this factor does not show it
+        assert certify("positive-definite", s) == "fails"
+        assert residual_above(s, np.eye(2)) >= np.linalg.norm(s - np.eye(2), 2)
+
+
+def test_an_arithmetic_beyond_its_bound_is_refused() -> None:
+    with pytest.raises(BackendRefused, match="may not issue certificates"), using(SimulatedDevice(spoil=True)):
+        raise AssertionError("TF32 was let in")
+    half = TorchDevice("cpu", slices=True, least=0)
+    truth = half._whole
+    object.__setattr__(
+        half, "_whole", lambda a, b: truth(a, b).astype(np.float16).astype(np.float64)
+    )  # sums in half precision
+    with pytest.raises(BackendRefused), using(half):
+        raise AssertionError("half-precision sums were let in")
+
+
+def test_slices_are_exact_where_digits_end_and_numpy_elsewhere() -> None:
+    rng = np.random.default_rng(11)
+    a, b = rng.integers(-(2**40), 2**40, (4, 600)).astype(float), rng.integers(-(2**40), 2**40, (600, 3)).astype(float)
+    truth = exact(a) * exact(b)
+    found = sliced(a, b, np.matmul)
+    assert all(found[i, j] == float(truth[i, j].p) for i in range(4) for j in range(3))
+    wide = np.array([[1.0, 2.0**-300]])
+    assert float(sliced(wide, np.ones((2, 1)), np.matmul)[0, 0]) == 1.0
+
+
+def test_devices_that_are_not_here_are_named() -> None:
+    assert arithmetic_of("cpu") is NUMPY
+    for wrong in ("gpu", "cuda:x", "mps:1"):
+        with pytest.raises(MatrixError, match="device must be one of"):
+            arithmetic_of(wrong)
+    if not torch.cuda.is_available():
+        assert arithmetic_of("auto") is NUMPY or torch.backends.mps.is_available()
+        with pytest.raises(MatrixError, match="not on this machine: torch sees cpu"):
+            et.certify("positive-definite", np.eye(2), device="cuda")
+        with pytest.raises(ValueError, match="not on this machine"):
+            et.simulate("oja-map", n=3, d=2, device="cuda")
+    assert et.certify("positive-definite", np.eye(2), device="auto") == "holds"
+    assert et.simulate("oja-map", n=3, d=2, end=3, device="cpu").settings["device"] == "cpu"
+
+
+def test_check_forms_its_products_where_it_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    device = SimulatedDevice(4)
+    monkeypatch.setattr(devices, "arithmetic_of", lambda name: device if name == "simulated" else NUMPY)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, dim_feedforward=8, batch_first=True)
+    here, there = (
+        et.check(layer, statements=["PM-L4"], sequences=0, work=tmp_path, device=name) for name in ("cpu", "simulated")
+    )
+    assert device.asked > 0
+    answers = [
+        [(each["name"], each["verdict"]["verdict"]) for each in _conditions(report.as_dict())]
+        for report in (here, there)
+    ]
+    assert answers[0] == answers[1] != []
+
+
+def _conditions(found: object) -> list[dict[str, Any]]:
+    """Every verdict of a report, wherever it stands, with the name of where it stands."""
+    if isinstance(found, dict):
+        own = [{"name": name, "verdict": value} for name, value in found.items() if _is_verdict(value)]
+        return own + [each for value in found.values() for each in _conditions(value)]
+    return [each for value in found for each in _conditions(value)] if isinstance(found, list) else []
+
+
+def _is_verdict(value: object) -> bool:
+    return isinstance(value, dict) and "verdict" in value
+
+
+def test_the_command_names_the_device(tmp_path: Path) -> None:
+    path = f"{tmp_path}/a.npy"
+    np.save(path, np.eye(3))
+    assert "holds" in here("certify", "positive-definite", path, "--device", "auto").stdout
+    assert "backend probe" in here("doctor").stdout

@@ -1,0 +1,80 @@
+"""A device that is not here: sums in a random order, every multiply-add fused, subnormal numbers flushed to zero.
+
+The products are those of a machine that obeys IEEE arithmetic and nothing more.  ``spoil`` makes one that does not:
+its operands are rounded to 11 bits first, as TF32 does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eigentoken.numerics.certified.error_free_products import two_sum
+from eigentoken.numerics.certified.rounding import TINY, Array
+
+
+def flushed(values: Array) -> Array:
+    return np.where(np.abs(values) < TINY, 0.0, values)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a b = p + e`` exactly (Dekker), where nothing over- or underflows."""
+
+    def halves(x: Array) -> tuple[Array, Array]:
+        big = x * 134217729.0
+        high = big - (big - x)
+        return high, x - high
+
+    p = a * b
+    (a1, a2), (b1, b2) = halves(a), halves(b)
+    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """``fl(a b + c)`` with one rounding."""
+    p, e = two_product(a, b)
+    s, t = two_sum(c, p)
+    return flushed(s + (t + e))
+
+
+@dataclass
+class SimulatedDevice:
+    """An :class:`~eigentoken.numerics.certified.arithmetic.DeviceArithmetic` of its own; ``asked`` counts products."""
+
+    seed: int = 0
+    spoil: bool = False
+    name: str = "simulated"
+    least: int = 0
+    factors: bool = True
+    asked: int = 0
+    rng: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+
+    def product(self, a: Array, b: Array) -> Array:
+        self.asked += 1
+        a, b = flushed(np.asarray(a, dtype=np.float64)), flushed(np.asarray(b, dtype=np.float64))
+        if self.spoil:
+            a, b = (np.ldexp(np.rint(np.frexp(x)[0] * 2**11), np.frexp(x)[1] - 11) for x in (a, b))
+        inner = self.rng.permutation(a.shape[1])
+        parts = []
+        for block in np.array_split(inner, int(self.rng.integers(1, max(2, len(inner) // 3)))):
+            total = np.zeros((a.shape[0], b.shape[1]))
+            for k in block:
+                total = fused(a[:, k : k + 1], b[k : k + 1], total)
+            parts.append(total)
+        while len(parts) > 1:  # the blocks in a random tree
+            i, j = sorted(self.rng.choice(len(parts), 2, replace=False), reverse=True)
+            first, second = parts.pop(i), parts.pop(j)
+            parts.append(flushed(first + second))
+        return parts[0]
+
+    def factor(self, matrix: Array) -> Array | None:
+        """A factor with its own errors, a few units in the last place of each entry."""
+        try:
+            found = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return None
+        return np.asarray(found * (1 + 2.0**-53 * self.rng.integers(-2, 3, found.shape)))
