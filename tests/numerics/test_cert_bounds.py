@@ -165,7 +165,7 @@ def test_directed_scalars() -> None:
 
 
 def strassen(a: Any, b: Any) -> Any:
-    """One that breaks the entrywise bound on graded matrices."""
+    """One that breaks the entrywise bound on graded matrices (three levels: to the bottom it would take a minute)."""
     size = 1
     while size < max(*a.shape, *b.shape):
         size *= 2
@@ -173,7 +173,7 @@ def strassen(a: Any, b: Any) -> Any:
     x[: a.shape[0], : a.shape[1]], y[: b.shape[0], : b.shape[1]] = a, b
 
     def multiply(p: Any, q: Any) -> Any:
-        if len(p) <= 2:
+        if len(p) <= max(2, size // 8):
             return p @ q
         h = len(p) // 2
         p11, p12, p21, p22 = p[:h, :h], p[:h, h:], p[h:, :h], p[h:, h:]
