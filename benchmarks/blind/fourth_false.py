@@ -1,7 +1,7 @@
 """A fourth list, false: regions, heads, families moved by rotations, waves, escapes, rates, opposites, two instances.
 
-Written by someone who did not write the certificates; each is false for a reason known to the author, none is stated with numbers of
-a counterexample.
+Written by someone who did not write the certificates; each is false for a reason known to the author, and none is stated with
+the numbers of a counterexample.
 """
 
 import numpy as np
