@@ -87,10 +87,11 @@ class Bert(Family):
         vocabulary = self.config.integer("vocab_size")
         positions = self.config.integer("max_position_embeddings")
         segments = self.config.integer("type_vocab_size", default=2)
+        kinds = "embeddings.token_type_embeddings.weight"
         return TokenEmbedding(
             token=w.read("embeddings.word_embeddings.weight", (vocabulary, d)),
             position=w.read("embeddings.position_embeddings.weight", (positions, d)),
-            segment=w.read("embeddings.token_type_embeddings.weight", (segments, d)),
+            segment=w.read(kinds, (segments, d)) if w.has(kinds) else None,  # DistilBERT, in GGUF a BERT, has none
             norm=w.norm("embeddings.LayerNorm", d, eps=self.eps),
             position_offset=self.first_position,
         )

@@ -262,8 +262,8 @@ class Phi(Tabled):
 
     def settings(self, config: Config) -> None:
         norms = {"query_norm": "self_attn.q_layernorm", "key_norm": "self_attn.k_layernorm"}
-        both = norms if config.flag("qk_layernorm") else {}
-        self.tables = (replace(self.names_of, **both),)
+        own = replace(self.names_of, **(norms if config.flag("qk_layernorm") else {}))
+        self.tables = (own, replace(own, fused="self_attn.qkv_proj"))  # fused in old GGUF files
 
 
 @register

@@ -271,6 +271,7 @@ class Glm(RmsDecoder):
                 "feed_forward_update_norm": "post_mlp_layernorm",
             }
             self.tables = (replace(self.tables[0], **after),)
+        self.tables = (self.tables[0], replace(self.tables[0], fused="self_attn.qkv_proj"))  # fused in GGUF of ChatGLM
 
 
 @register

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
-from eigentoken.models.formats.gguf_architectures import ARCHITECTURES, Architecture
+from eigentoken.models.formats.gguf_architectures import ARCHITECTURES, MIXTRAL, Architecture
 from eigentoken.models.formats.gguf_header import GgufTensor, read_gguf_header
-from eigentoken.models.formats.renamed import Original, RenamedStore
+from eigentoken.models.formats.renamed import Made, Original, RenamedStore
 from eigentoken.models.formats.safetensors_file import widen_bfloat16
 
 
@@ -101,22 +102,54 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
     parts = values.get("split.count")
     if isinstance(parts, int) and parts > 1:
         raise ModelError(f"{path}: one of {parts} parts of a split GGUF: merge them first (llama-gguf-split --merge)")
-    experts = values.get(f"{architecture}.expert_count")
-    if isinstance(experts, int) and experts > 0:
-        raise ModelError(f"{path}: a mixture of {experts} experts is not supported: expected dense layers")
-    known = ARCHITECTURES[architecture]
-    config = configuration(path, store, architecture)
+    known = known_architecture(path, values, architecture)
+    config = configuration(path, store, architecture, known)
     names = {
         new: Original(old, _is_transposed(old, known))
         for old in store.infos
         if (new := family_name(old, known, frozenset(store.infos)))
     }
-    return RenamedStore(store, names), config
+    return RenamedStore(store, names, _latent_maps(store, known)), config
 
 
-def configuration(path: Path, store: GgufStore, architecture: str) -> dict[str, Json]:
+def known_architecture(path: Path, values: Mapping[str, object], name: str) -> Architecture:
+    """The entry of the table; experts where none are expected are refused, and those of ``llama`` are Mixtral's."""
+    known = ARCHITECTURES[name]
+    experts = values.get(f"{name}.expert_count")
+    if not isinstance(experts, int) or experts < 1 or known.mixture:
+        return known
+    if name == "llama":
+        return MIXTRAL
+    raise ModelError(f"{path}: a mixture of {experts} experts is not supported in {name}: expected dense layers")
+
+
+def _latent_maps(store: GgufStore, known: Architecture) -> dict[str, Made]:
+    """DeepSeek's map of the latent to keys and values, put together again where the file has it in two.
+
+    The file has the keys' part turned, (head, rank, width), and the values' part as it was, (head, width, rank).
+    """
+    made = {}
+    for name, info in store.infos.items():
+        found = re.fullmatch(r"blk\.(\d+)\.attn_k_b\.weight", name)
+        other = store.infos.get(f"blk.{found[1]}.attn_v_b.weight") if found else None
+        if not found or other is None or "attn_kv_b" not in known.block or len(info.shape) != 3:
+            continue
+        heads, rank, wide = info.shape
+        if len(other.shape) != 3 or (other.shape[0], other.shape[2]) != (heads, rank):
+            raise ModelError(f"{store.where}: {name} is {info.shape} and {other.name} {other.shape}: damaged file")
+        new = f"{known.layer}{found[1]}.{known.block['attn_kv_b']}.weight"
+        shape = (heads * (wide + other.shape[1]), rank)
+        made[new] = Made((name, other.name), TensorInfo(new, shape, info.dtype), _keys_and_values)
+    return made
+
+
+def _keys_and_values(keys: Array, values: Array) -> Array:
+    whole: Array = np.concatenate([keys.swapaxes(1, 2), values], axis=1)
+    return whole.reshape(-1, whole.shape[-1])
+
+
+def configuration(path: Path, store: GgufStore, architecture: str, known: Architecture) -> dict[str, Json]:
     """What the key-value pairs say, under the names of a ``config.json``."""
-    known = ARCHITECTURES[architecture]
 
     def get(key: str) -> Any:
         return store.values.get(f"{architecture}.{key}")
@@ -141,10 +174,12 @@ def configuration(path: Path, store: GgufStore, architecture: str) -> dict[str, 
         "eigentoken_rope_interleaved": known.interleaved,
         "hidden_act": "silu" if architecture in ARCHITECTURE_CLASSES else None,
         **known.config,
-        **known.more(get, frozenset(store.infos)),
     }
-    if "token_embd.weight" in store.infos:
-        config["vocab_size"] = store.infos["token_embd.weight"].shape[0]
+    for name, key in {"token_embd": "vocab_size", "token_types": "type_vocab_size"}.items():
+        if f"{name}.weight" in store.infos:
+            config[key] = store.infos[f"{name}.weight"].shape[0]
+    if "position_embd.weight" in store.infos:
+        config["max_position_embeddings"] = store.infos["position_embd.weight"].shape[0]
     scaling = get("rope.scaling.type")
     if scaling not in (None, "none"):
         length = get("rope.scaling.original_context_length")
@@ -155,7 +190,9 @@ def configuration(path: Path, store: GgufStore, architecture: str) -> dict[str, 
     if "rope_freqs.weight" in store.infos:
         divisors = np.asarray(store.read("rope_freqs.weight"), dtype=np.float64).ravel()
         config |= {"rope_scaling": {"rope_type": "divisors"}, "eigentoken_rope_divisors": divisors.tolist()}
-    return {key: value for key, value in config.items() if value not in (None, [None])}
+    config |= known.more(get, frozenset(store.infos))
+    said = {key: value for key, value in config.items() if value not in (None, [None])}
+    return dict.fromkeys(("head_dim", *known.absent)) | said  # a head without a width of its own has d / heads
 
 
 ARCHITECTURE_CLASSES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
@@ -170,11 +207,13 @@ def family_name(
     >>> family_name("blk.3.attn_q.weight")
     'model.layers.3.self_attn.q_proj.weight'
     """
+    if known.rename is not None:
+        return known.rename(name, names)
     block = re.fullmatch(r"blk\.(\d+)\.(\w+)\.(weight|bias)", name)
     if block and block[2] in known.block:
         two_norms = block[2] == "attn_norm" and f"blk.{block[1]}.attn_norm_2.weight" in names
         part = "ln_mlp" if two_norms else known.block[block[2]]  # of Falcon's two norms this is the feed-forward's
-        return f"{known.layer}{block[1]}.{part}.{block[3]}"
+        return f"{known.layer}{block[1]}.{part}" + ("" if block[2] in known.bare else f".{block[3]}")
     stem, _, kind = name.rpartition(".")
     return f"{known.outer[stem]}.{kind}" if stem in known.outer else None
 

@@ -117,7 +117,8 @@ def _not_renamed(store: TensorStore) -> set[str]:
     """Tensors of a file with names of its own that were given no name of the family."""
     if not isinstance(store, RenamedStore):
         return set()
-    return set(store.store.infos) - {original.name for original in store.names.values()}
+    pieces = {piece for made in store.made.values() for piece in made.pieces}
+    return set(store.store.infos) - {original.name for original in store.names.values()} - pieces
 
 
 def zero_parts(layer: Layer) -> list[ZeroWeight]:

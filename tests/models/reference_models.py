@@ -286,16 +286,20 @@ MIXTURES: dict[str, Case] = {
 CASES: dict[str, Case] = {**DECODERS, **ENCODERS, **VISION, **TWO_STACKS, **MIXTURES}
 
 
-def make(key: str) -> Any:
+def make(key: str, **other: Any) -> Any:
+    """The reference of a case, with other options where they are given."""
+    return built(CASES[key], sum(map(ord, key)), **other)
+
+
+def built(case: Case, seed: int, **other: Any) -> Any:
     """The reference with every parameter moved off its start: gains are not 1, biases are not 0."""
     import torch
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
-    case = CASES[key]
-    config = getattr(transformers, f"{case.prefix}Config")(**case.options)
+    config = getattr(transformers, f"{case.prefix}Config")(**case.options | other)
     config._attn_implementation = case.implementation
-    torch.manual_seed(sum(map(ord, key)))
+    torch.manual_seed(seed)
     model = getattr(transformers, f"{case.prefix}Model")(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():

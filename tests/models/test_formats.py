@@ -175,8 +175,8 @@ def write_gguf(path: Path, arrays: dict[str, Any], config: Any, kind: str, archi
     writer.add_rope_freq_base(10000.0)
     writer.add_context_length(tiny.LENGTH)
     writer.add_token_list([f"t{i}" for i in range(5000)])
-    from eigentoken.models.formats.gguf_architectures import LLAMA as BLOCK_NAMES
-    from eigentoken.models.formats.gguf_architectures import OUTER as OUTER_NAMES
+    from eigentoken.models.formats.gguf_names import LLAMA as BLOCK_NAMES
+    from eigentoken.models.formats.gguf_names import OUTER as OUTER_NAMES
 
     for name, array in arrays.items():
         if name == "rope_freqs":
