@@ -28,6 +28,7 @@ from eigentoken.numerics.instances.sampling import branches, condition_violation
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.follow_up import restless
+from eigentoken.numerics.lab.known_starts import known_starts
 from eigentoken.numerics.lab.premises import within_premise
 from eigentoken.numerics.lab.rings import growing_rings, has_rings
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
@@ -243,6 +244,23 @@ def _cells(unit: Unit) -> int | None:
     return None if unit.seconds is None else max(4, unit.size // 24)
 
 
+def _basins(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Batches as drawn; before them few instances of few tokens in the plane, where a wave is followed up soonest."""
+    if (
+        isinstance(target.inner, Converges | AlmostEveryConverges)
+        and 2 in target.plan.d
+        and len(target.plan.shapes()) > 4
+    ):
+        fewest = tuple(sorted(target.plan.n)[:2])
+        narrowed = replace(target, plan=target.plan.sized(fewest, (2,)))
+        try:
+            for piece in _batches(narrowed, replace(unit, size=min(unit.size, 192))):
+                yield replace(piece, plan=target.plan)
+        except Contradiction:
+            pass
+    yield from _batches(target, unit)
+
+
 def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     cells = max(6, unit.size // 256) if target.about_limits else _cells(unit)  # a trajectory costs the same for many
     drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
@@ -298,6 +316,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     name = target.plan.system.value
     if not isinstance(inner, Converges | AlmostEveryConverges):
         if isinstance(inner, Diverges):
+            yield from _known(target, unit)
             yield from _resting(target, unit)
         else:
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
@@ -308,6 +327,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     if target.plan.system.space is Space.EUCLIDEAN:
         if isinstance(inner, Converges):
             yield from _rings(target, unit)
+            yield from _known(target, unit)
             yield from _resting(target, unit)
         if target.plan.system.standard:
             yield from _consensus_growth(target, unit)
@@ -348,6 +368,17 @@ def _rings(target: Target, unit: Unit) -> Iterator[Piece]:
     if has_rings(target.plan) and isinstance(getattr(target.inner, "place", None), Zero | SomeEquilibrium):
         for batch, growth in growing_rings(target.plan, min(unit.size, 200), unit.seed):
             yield Piece(batch, growth, target.plan, batch.count, ring=True)
+
+
+def _known(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Starts whose trajectories are known exactly: equal tokens, and mirrored ones on the line of an eigenvector."""
+    for plan in branches(replace(target.plan, timed=())):
+        for batch in structured_batches(plan, 2 * unit.size, unit.seed):
+            tick()
+            for made, seen in known_starts(target.inner, batch):
+                good = condition_violation(plan, made) < 0
+                if bool(good.any()):
+                    yield Piece(made.take(good), seen[good], plan, int(good.sum()), {STRUCTURED: int(good.sum())})
 
 
 def _resting(target: Target, unit: Unit) -> Iterator[Piece]:
@@ -406,6 +437,6 @@ _WORK = {
     "ascent": _ascent,
     "hypothesis": _hypothesis,
     "equilibria": _equilibria,
-    "basins": _batches,
+    "basins": _basins,
     "arcs": _arcs,
 }

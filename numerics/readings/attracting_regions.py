@@ -12,6 +12,7 @@
 * two starts on the circle that reach consensus from opposite sides: some start between them reaches none
   (:mod:`eigentoken.numerics.readings.bracketed_starts`);
 * a start of the Euclidean flow in a cone that is kept and in which tokens grow (:mod:`eigentoken.numerics.readings.escapes`);
+* starts of the Euclidean flow whose trajectories are known exactly (:mod:`eigentoken.numerics.readings.euclidean_orbits`);
 * consensus starts of the Euclidean flow, where ``x' = B x`` exactly, with every eigenvalue of B in the open right half.
 """
 
@@ -26,6 +27,7 @@ from eigentoken.numerics.instances.exact_values import BITS, Case, zero
 from eigentoken.numerics.readings.bracketed_starts import bracketing_arc, turn
 from eigentoken.numerics.readings.contraction_regions import Region, contraction_region, region_in_a_frame
 from eigentoken.numerics.readings.escapes import Escape, escape
+from eigentoken.numerics.readings.euclidean_orbits import known_orbit
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.region_places import region_avoids, region_moves
 from eigentoken.numerics.readings.starts_in_a_basin import capture
@@ -47,6 +49,10 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         growing = _growing_consensus(place, case)
         if growing is not None and every:
             return growing
+        orbit = known_orbit(case) if every else None
+        reached = None if orbit is None else {Zero: orbit.vanishes, SomeEquilibrium: orbit.rests}.get(type(place))
+        if orbit is not None and reached is False:
+            return _refuted(case, "known-orbit", f"{orbit.told}: it does not come to the place (exact)", {})
         cone = escape(case) if isinstance(place, Zero | SomeEquilibrium) else None
         if cone is not None and (every or cone.symmetry is None):
             return _refuted(case, "escape", _escape_told(cone), cone.as_data())

@@ -15,9 +15,12 @@ from flint import acb, arb
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, zero
 from eigentoken.numerics.readings.author_observables import author_sign, is_authors
 from eigentoken.numerics.readings.certified_conditions import verdict_of
+from eigentoken.numerics.readings.euclidean_orbits import known_orbit
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
+from eigentoken.numerics.readings.silent_linearizations import falling_form, hidden_growth, manifold_of_rest
 from eigentoken.theory.classification.classify import Classification, classify
 from eigentoken.theory.classification.jacobians import Jet, ball_setting
+from eigentoken.theory.classification.sentences import moduli_note
 from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
@@ -74,7 +77,8 @@ def certified_unstable(claim: claims.Unstable, case: Case) -> Verdict:
     if away is not None:
         return away
     found = classified(case)
-    if not found.equilibrium.is_holds:
+    turns_over = found.kind == "2-cycle" and moduli_note(True) in found.notes  # x -> -x: a fixed point of -f
+    if not found.equilibrium.is_holds and not turns_over:
         return undecided("the place is not an equilibrium of this instance: instability is not defined")
     if found.linearization == "unstable":
         return holds(found.stable.reason)
@@ -93,7 +97,15 @@ def certified_lyapunov_stable(claim: claims.LyapunovStable, case: Case) -> Verdi
         return fails(f"the place is not an equilibrium: {found.equilibrium.reason}")
     if found.stable.is_holds or found.linearization == "unstable":
         return found.stable
-    return undecided("the linearization is silent about stability in the sense of Lyapunov")
+    growth = hidden_growth(case)
+    if growth is not None:
+        return fails(growth)
+    rest = falling_form(case) or manifold_of_rest(case, found)
+    return (
+        undecided("the linearization is silent about stability in the sense of Lyapunov")
+        if rest is None
+        else holds(rest)
+    )
 
 
 @CERTIFIED.register(claims.SpectrumIs)
@@ -321,6 +333,9 @@ def certified_diverges(claim: claims.Diverges, case: Case) -> Verdict:
     found = classified(case)
     if found.equilibrium.is_holds:
         return fails("the start is an equilibrium, so no token moves (exact)")
+    orbit = known_orbit(case)
+    if orbit is not None and orbit.bounded:
+        return fails(f"{orbit.told}: it stays bounded (exact)")
     if _decaying_consensus(case):
         return fails("equal tokens move by x' = B x, and every eigenvalue of B has a negative real part (balls)")
     if claim.every and _mirrored_with_zero(case):

@@ -16,6 +16,7 @@ from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.regions import in_loops
 from eigentoken.numerics.readings.batched_jacobians import spectrum
+from eigentoken.numerics.readings.seen_silences import growth_nearby
 from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
@@ -144,7 +145,9 @@ def observed_lyapunov_stable(claim: claims.LyapunovStable, batch: Batch) -> Tens
         generator = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
         nudge = 1e-4 * torch.randn(some.tokens.shape, generator=generator, dtype=torch.float64)
         end = run(some.at(problem_of(some).retract(some.tokens + nudge)))
-        result[silent] = torch.linalg.vector_norm(end.final - some.tokens, dim=-1).amax(-1) - 0.1
+        away = torch.linalg.vector_norm(end.final - some.tokens, dim=-1).amax(-1) - 0.1
+        growth = growth_nearby(some)
+        result[silent] = torch.where(growth > 0, growth.clamp_max(1.0), away)
     return result
 
 

@@ -12,6 +12,11 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH, EXACT_NUMBER
+from eigentoken.numerics.recheck.refutations.exact_motions import (
+    falls_to_zero_or_stays,
+    rests_on_a_manifold,
+    turns_away,
+)
 from eigentoken.numerics.recheck.refutations.flows import slope_along
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval, interval_jacobian, intrinsic_charpoly
@@ -65,21 +70,34 @@ def truth_diverges(word: claims.Diverges, look: IndependentInstance, data: Data)
 
 @CLAIM_TRUTH.register(claims.Stable)
 def truth_stable(word: claims.Stable, look: IndependentInstance, data: Data) -> bool | None:
-    return None if _no_jacobian(look) else look.stable()
+    if _no_jacobian(look):
+        return None
+    if not look.two_cycle():
+        return look.stable()
+    return False if look.cycle_outside() else look.cycle_inside()
 
 
 @CLAIM_TRUTH.register(claims.Unstable)
 def truth_unstable(word: claims.Unstable, look: IndependentInstance, data: Data) -> bool | None:
-    return None if _no_jacobian(look) else look.unstable()
+    if _no_jacobian(look):
+        return None
+    return look.cycle_outside() if look.two_cycle() else look.unstable()
 
 
 @CLAIM_TRUTH.register(claims.LyapunovStable)
 def truth_lyapunov_stable(word: claims.LyapunovStable, look: IndependentInstance, data: Data) -> bool | None:
-    """The linearization denies it, or gives more."""
+    """The linearization denies it, or gives more; where it is silent, motions that are known exactly."""
     if _no_jacobian(look):
         return None
-    moves = look.at_rest() is False and not look.two_cycle()
-    return False if moves or look.unstable() else True if look.stable() else None
+    if look.at_rest() is False:
+        turns_over = look.two_cycle()
+        if turns_over:
+            outside = look.cycle_outside()
+            return False if outside else True if look.cycle_inside() else None
+        return None if turns_over is None and look.instance.system.time is Time.MAP else False
+    if look.unstable() or turns_away(look):
+        return False
+    return True if look.stable() or rests_on_a_manifold(look) or falls_to_zero_or_stays(look) else None
 
 
 @CLAIM_TRUTH.register(claims.SpectrumIs)

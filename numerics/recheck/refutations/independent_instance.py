@@ -124,6 +124,24 @@ class IndependentInstance:
         same = all(sp.simplify(a + b) == 0 for x, y in pairs for a, b in zip(x, y, strict=True))
         return True if same and not self.at_rest() else None
 
+    def cycle_inside(self) -> bool | None:
+        """Are all multipliers of such a state inside the circle?  ``False`` where one is exactly on it."""
+        if self.instance.system.standard and self._outside(1.0) == 0:
+            return True
+        return False if self._some_on_boundary() else None
+
+    def cycle_outside(self) -> bool | None:
+        """Has ``-f``, which fixes the state of a 2-cycle ``x, -x`` of an odd map, a multiplier outside the circle?"""
+        if not self.instance.system.standard:
+            return None
+        if self._outside(1.0) == 0:
+            return False
+        worst = float(np.abs(self._spectrum()).max())
+        if worst > 1 + 1e-9:
+            return True if self._outside((worst + 1) / 2) == 1 else None
+        polynomial = intrinsic_charpoly(self.instance)
+        return False if polynomial is not None and none_outside(polynomial, Time.MAP) else None
+
     def _outside(self, shift: float) -> int | None:
         pull = iv.mpf(50) if self.pulled() else None
         _, matrix = interval_jacobian(self.instance, pull=pull)

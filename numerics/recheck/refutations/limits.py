@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.escapes import escapes
+from eigentoken.numerics.recheck.refutations.exact_motions import finds_no_rest, keeps_away_from_zero, stays_in_a_ball
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
@@ -55,6 +57,9 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
         return False if held and _caught(look, inner) else None
     if kind == "limit/bracketed-start":
         return False if _bracketed(look, word, inner) else None
+    if kind == "limit/known-orbit" and isinstance(word, claims.Converges):
+        away = {points.Zero: keeps_away_from_zero, points.SomeEquilibrium: finds_no_rest}.get(type(word.place))
+        return False if away is not None and away(look) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
     if kind == "limit/escape" and isinstance(word.place, points.Zero | points.SomeEquilibrium):
@@ -65,7 +70,7 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
 
 def stays_bounded(look: IndependentInstance, every: bool) -> bool | None:
     """``False`` (no divergence) at an equilibrium, for equal tokens that decay, or (``every``) with a token that stays at 0."""
-    if look.at_rest() or _consensus(look, -1):
+    if look.at_rest() or stays_in_a_ball(look) or _consensus(look, -1):
         return False
     tokens = sorted(look.instance.tokens, key=str)
     mirrored = sorted((tuple(-entry for entry in token) for token in tokens), key=str)
@@ -177,7 +182,9 @@ def _consensus(look: IndependentInstance, sense: int) -> bool:
     value = sense * look.named(str(system.value))
     floats = np.array([[float(entry) for entry in value.row(i)] for i in range(value.rows)])
     try:
-        form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an ill-conditioned proposal is refused below, not trusted
+            form = solve_continuous_lyapunov(floats.T, np.eye(value.rows))
     except np.linalg.LinAlgError:
         return False
     H = [[iv.mpf(float(form[min(i, j), max(i, j)])) for j in range(value.rows)] for i in range(value.rows)]

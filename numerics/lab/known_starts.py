@@ -1,0 +1,74 @@
+"""Starts of Euclidean flows whose trajectories are known exactly, as places to look: equal tokens, and mirrored tokens on a line.
+
+What is certified of them is in :mod:`eigentoken.numerics.readings.euclidean_orbits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.readings.seen_silences import mirrored_lines
+from eigentoken.theory.language.claims import Claim, Diverges
+from eigentoken.theory.language.places import SomeEquilibrium, Zero
+
+__all__ = ["known_starts"]
+
+#: Equal tokens are looked at after so many units of ``1/|B|``, and a little later.
+LATE, LATER = 30.0, 33.7
+#: Bounded, at rest, and near zero, in units of the size at the start.
+GROWN, STILL, GONE = 5.0, 1e-2, 0.5
+#: Lines are looked at for so many instances of a batch.
+LINES = 64
+
+
+def known_starts(claim: Claim | None, batch: Batch) -> Iterator[tuple[Batch, Tensor]]:
+    """Instances with such starts, and a positive number where the claim is seen to fail there."""
+    name = batch.system.value
+    place = getattr(claim, "place", None)
+    if name is None or not batch.system.standard or batch.system.multihead:
+        return
+    if not isinstance(claim, Diverges) and not isinstance(place, Zero | SomeEquilibrium):
+        return
+    if batch.count == 0 or not isinstance(batch.parameters.get(name), Tensor):
+        return
+    B = batch.named(name)
+    equal = batch.at(batch.tokens[:, :1].expand_as(batch.tokens).clone())
+    yield equal, _of_equal_tokens(claim, place, B, equal.tokens[:, 0])
+    score = batch.system.score
+    if score is not None and batch.mask is None and batch.n > 1 and isinstance(batch.parameters.get(score), Tensor):
+        yield from _of_lines(claim, batch.take(list(range(min(batch.count, LINES)))), name, score)
+
+
+def _of_equal_tokens(claim: Claim | None, place: object, B: Tensor, x: Tensor) -> Tensor:
+    size = torch.linalg.matrix_norm(B).clamp_min(1e-9)[:, None, None]
+    late, later = ((torch.linalg.matrix_exp(time * B / size) @ x[..., None])[..., 0] for time in (LATE, LATER))
+    norm = torch.linalg.vector_norm
+    start = norm(x, dim=-1)
+    if isinstance(claim, Diverges):
+        seen = torch.maximum(norm(late, dim=-1), norm(later, dim=-1)) < GROWN * start
+    elif isinstance(place, Zero):
+        seen = norm(late, dim=-1) > GONE * start
+    else:
+        seen = norm(later - late, dim=-1) > STILL * start
+    return torch.where(seen & (start > 1e-9), 1.0, -1.0).double()
+
+
+def _of_lines(claim: Claim | None, batch: Batch, name: str, score: str) -> Iterator[tuple[Batch, Tensor]]:
+    """Tokens v, -v, 0, ..., 0 on the lines of eigenvectors, where that breaks the claim."""
+    sign = -1 if isinstance(claim, Diverges) else 1
+    rows, tokens, heights = [], [], []
+    for index in range(batch.count):
+        lines = mirrored_lines(batch.named(name)[index].numpy(), batch.named(score)[index].numpy())
+        best = max(((sign * growth, v) for growth, v in lines), key=lambda each: each[0], default=None)
+        if best is not None and best[0] > 1e-9:
+            state = torch.zeros_like(batch.tokens[0])
+            state[0], state[1] = torch.tensor(best[1]), -torch.tensor(best[1])
+            rows.append(index)
+            tokens.append(state)
+            heights.append(min(best[0], 1.0))
+    if rows:
+        yield batch.take(rows).at(torch.stack(tokens)), torch.tensor(heights, dtype=torch.float64)

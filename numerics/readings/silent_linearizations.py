@@ -1,0 +1,254 @@
+"""Stability in the sense of Lyapunov where the linearization is silent: exact solutions, a falling form, a manifold of rest.
+
+Unstable:
+
+* *defective*: equal tokens ``x = v`` with ``F v = mu v`` and ``F w = mu w + v`` for some w (F the sum of the value matrices).
+  Equal tokens stay equal and move by F alone, along the direction of ``e^{tF}(v - eps w) = e^{t mu} ((1 - eps t) v - eps w)``,
+  which reaches that of w however small eps is; a layer takes ``v - eps w`` the same way in steps.  For a Euclidean flow v = 0
+  and mu = 0;
+* *pair*: tokens ``s v, -s v, 0, ..., 0`` of a Euclidean flow with ``B v = b v`` stay such a state, and
+  ``s' = 2 b s sinh(w s^2) / (2 cosh(w s^2) + n - 2)`` with ``w = v^T W v``: where ``b w > 0`` every s > 0 grows without bound.
+
+Stable:
+
+* ``H = sum_i x_i^T P x_i`` with ``P = -W B^{-1}`` symmetric positive definite and sym W positive semidefinite falls along a
+  Euclidean flow: ``H' = -2 sum_i x_i^T W m_i``, and ``x_i^T W m_i >= x_i^T W m`` for the tilted means m_i and the mean m;
+* the state is on a manifold of equilibria, and exactly as many multipliers are on the boundary as it has dimensions, all
+  others inside.  Then it is the centre manifold, on which nothing moves (cited: Carr, Applications of Centre Manifold
+  Theory, 1981).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import fmpq, fmpq_mat
+
+from eigentoken.numerics.instances.exact_values import Case, relation_truth, zero
+from eigentoken.numerics.readings.exact_places import same_tokens
+from eigentoken.theory.classification.classify import Classification
+from eigentoken.theory.systems.system import Space, Time
+
+__all__ = ["exact_rows", "falling_form", "hidden_growth", "manifold_of_rest"]
+
+#: A direction of growth is looked for among combinations of eigenvectors with these denominators.
+DENOMINATORS = (1, 2, 5, 20, 100)
+
+
+def exact_rows(rows: Any) -> list[list[fmpq]] | None:
+    """The entries as rational numbers, or ``None``."""
+    listed = [[sp.sympify(entry) for entry in row] for row in rows]
+    if any(not entry.is_Rational for row in listed for entry in row):
+        return None
+    return [[fmpq(int(entry.p), int(entry.q)) for entry in row] for row in listed]
+
+
+def values_together(case: Case) -> fmpq_mat | None:
+    """The sum of the value matrices of the heads, where it is rational."""
+    system, parameters = case.instance.system, case.instance.parameters
+    total = fmpq_mat(case.d, case.d)
+    for head in parameters["heads"] if system.multihead else (parameters,):
+        given = None if system.value is None else head.get(system.value)
+        rows = [[int(i == j) for j in range(case.d)] for i in range(case.d)] if given is None else given
+        found = exact_rows(rows)
+        if found is None:
+            return None
+        total = total + fmpq_mat(found)
+    return total
+
+
+def hidden_growth(case: Case) -> str | None:
+    """Why the state is unstable although its linearization may be silent, or ``None``."""
+    system = case.instance.system
+    if not system.standard or any(same_tokens(x, case.instance.tokens[0]) is not True for x in case.instance.tokens):
+        return None
+    F, rows = values_together(case), exact_rows(case.instance.tokens[:1])
+    if F is None or rows is None:
+        return None
+    token = rows[0]
+    if system.space is Space.EUCLIDEAN:
+        if system.time is not Time.FLOW or any(entry != 0 for entry in token):
+            return None
+        if F.rank() > (F * F).rank():
+            return "equal tokens move by x' = B x, and the eigenvalue 0 of B is defective: they drift away (exact)"
+        return _growing_pair(case, F)
+    pivot = next(a for a, entry in enumerate(token) if entry != 0)
+    image = F * fmpq_mat([[entry] for entry in token])
+    mu = image[pivot, 0] / token[pivot]
+    if any(image[a, 0] != mu * token[a] for a in range(case.d)):
+        return None
+    if system.time is Time.MAP and not _step_keeps_side(case, mu):
+        return None
+    shifted = F - fmpq_mat([[mu if i == j else fmpq(0) for j in range(case.d)] for i in range(case.d)])
+    bordered = fmpq_mat([[shifted[i, j] for j in range(case.d)] + [token[i]] for i in range(case.d)])
+    if bordered.rank() > shifted.rank():
+        return None
+    return (
+        "equal tokens move by the value matrix alone, and the eigenvalue of theirs is defective: they turn away (exact)"
+    )
+
+
+def _step_keeps_side(case: Case, mu: fmpq) -> bool:
+    alpha = sp.sympify(case.instance.parameters["alpha"])
+    return bool(alpha.is_Rational and 1 + fmpq(int(alpha.p), int(alpha.q)) * mu > 0)
+
+
+def _growing_pair(case: Case, B: fmpq_mat) -> str | None:
+    """Two tokens on the line of an eigenvector of B, opposite to each other, the others at 0."""
+    instance = case.instance
+    system = instance.system
+    if case.n < 2 or system.multihead or system.score is None or instance.mask is not None or system.rotary is not None:
+        return None
+    scores = exact_rows(instance.parameters[system.score])
+    if scores is None:
+        return None
+    W = fmpq_mat(scores)
+    for b, vectors in _rational_eigenspaces(B):
+        v = _with_sign(W, vectors, 1 if b > 0 else -1) if b != 0 else None
+        if v is not None:
+            shown = ", ".join(str(entry) for entry in v)
+            return (
+                f"tokens s v, -s v (the others 0) with v = ({shown}) stay such a state and grow for every s > 0 (exact)"
+            )
+    return None
+
+
+def _rational_eigenspaces(B: fmpq_mat) -> list[tuple[fmpq, list[list[fmpq]]]]:
+    """Rational eigenvalues, each with a basis of its eigenvectors."""
+    d = B.nrows()
+    found = []
+    for factor, _ in B.charpoly().factor()[1]:
+        if factor.degree() == 1:
+            value = -fmpq(factor[0]) / fmpq(factor[1])
+            shifted = [[B[i, j] - (value if i == j else 0) for j in range(d)] for i in range(d)]
+            reduced, rank = fmpq_mat(shifted).rref()
+            found.append((value, _null_space(reduced, rank, d)))
+    return found
+
+
+def _null_space(reduced: fmpq_mat, rank: int, d: int) -> list[list[fmpq]]:
+    pivots = [next(j for j in range(d) if reduced[i, j] != 0) for i in range(rank)]
+    basis = []
+    for free in (j for j in range(d) if j not in pivots):
+        vector = [fmpq(int(j == free)) for j in range(d)]
+        for row, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[row, free]
+        basis.append(vector)
+    return basis
+
+
+def _with_sign(W: fmpq_mat, vectors: list[list[fmpq]], sign: int) -> list[fmpq] | None:
+    """A combination v of the vectors with ``sign v^T W v > 0``: each alone, then near the extreme eigenvector of the form."""
+
+    def form(v: list[fmpq]) -> fmpq:
+        return sum((v[i] * W[i, j] * v[j] for i in range(len(v)) for j in range(len(v))), fmpq(0))
+
+    for v in vectors:
+        if sign * form(v) > 0:
+            return v
+    floats = np.array([[float(Fraction(int(a.p), int(a.q))) for a in v] for v in vectors])
+    scores = np.array(
+        [[float(Fraction(int(W[i, j].p), int(W[i, j].q))) for j in range(W.ncols())] for i in range(W.nrows())]
+    )
+    inner = floats @ (scores + scores.T) @ floats.T
+    shares = np.linalg.eigh(sign * inner)[1][:, -1]
+    shares = shares / max(float(np.abs(shares).max()), 1e-12)
+    for denominator in DENOMINATORS:
+        whole = [fmpq(round(float(share) * denominator)) for share in shares]
+        v = [sum((c * each[a] for c, each in zip(whole, vectors, strict=True)), fmpq(0)) for a in range(W.nrows())]
+        if sign * form(v) > 0:
+            return v
+    return None
+
+
+def falling_form(case: Case) -> str | None:
+    """Why 0 is stable in a Euclidean flow: a quadratic form that falls; else ``None``."""
+    instance = case.instance
+    system = instance.system
+    if system.space is not Space.EUCLIDEAN or system.time is not Time.FLOW or not system.standard or system.multihead:
+        return None
+    if instance.mask is not None or system.rotary is not None or system.value is None or system.score is None:
+        return None
+    if any(zero(entry) is not True for token in instance.tokens for entry in token):
+        return None
+    B, W = (exact_rows(instance.parameters[name]) for name in (system.value, system.score))
+    if B is None or W is None or fmpq_mat(B).det() == 0:
+        return None
+    P = -1 * (fmpq_mat(W) * fmpq_mat(B).inv())
+    if P.transpose() != P or not _definite(P, strict=True):
+        return None
+    if not _definite(fmpq_mat(W) + fmpq_mat(W).transpose(), strict=False):
+        return None
+    return "sum_i x_i^T P x_i with P = -W B^-1 symmetric positive definite does not rise, since sym W is semidefinite (exact)"
+
+
+def _definite(form: fmpq_mat, *, strict: bool) -> bool:
+    """Are the signs of the characteristic polynomial those of roots that are all positive (not negative)?"""
+    p = form.charpoly()
+    d = p.degree()
+    signed = [p[i] * (-1) ** (d - i) for i in range(d)]
+    return all(each > 0 if strict else each >= 0 for each in signed)
+
+
+# --- at rest on a manifold -------------------------------------------------------------------------------------------
+
+
+def manifold_of_rest(case: Case, found: Classification) -> str | None:
+    """Why the state is stable in the sense of Lyapunov: it is on an attracting manifold of equilibria; else ``None``."""
+    if not case.instance.system.standard or found.linearization != "marginal" or not found.equilibrium.is_holds:
+        return None
+    limit = 1 if case.instance.system.time is Time.MAP else 0
+    at_limit = 0
+    for entry in found.spectrum:
+        value = entry.exact
+        if value is not None and zero(value - limit) is True:
+            at_limit += entry.multiplicity
+        elif value is None or not _inside(value, limit, case):
+            return None
+    dimension = _dimension(case)
+    if dimension is None or at_limit != dimension:
+        return None
+    return (
+        f"the state is on a manifold of equilibria of dimension {dimension}; exactly {dimension} multipliers are on the boundary "
+        "and all others inside, so nothing moves on its centre manifold (exact spectrum)"
+    )
+
+
+def _inside(value: sp.Expr, limit: int, case: Case) -> bool:
+    margin = 1 - value * sp.conjugate(value) if limit else -sp.re(value)
+    return relation_truth(case, sp.Gt(sp.simplify(margin), 0, evaluate=False)) is True
+
+
+def _dimension(case: Case) -> int | None:
+    """The dimension of the manifold of equilibria through the state, where its form is known.
+
+    All tokens at v or -v, with v an eigenvector of every value matrix: any vector near it of the common eigenspaces does as well
+    (the factor by which a layer stretches a token stays positive).
+    """
+    system, tokens = case.instance.system, case.instance.tokens
+    if system.space is not Space.SPHERE or system.rotary is not None:
+        return None
+    sides = [next((s for s in (1, -1) if same_tokens(x, tokens[0], s) is True), None) for x in tokens]
+    row = exact_rows(tokens[:1])
+    if None in sides or row is None:
+        return None
+    heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
+    stacked: list[list[fmpq]] = []
+    for head in heads:
+        given = None if system.value is None else head.get(system.value)
+        if given is None:
+            continue
+        F = exact_rows(given)
+        if F is None:
+            return None
+        image = [sum((a * b for a, b in zip(line, row[0], strict=True)), fmpq(0)) for line in F]
+        pivot = next(a for a, entry in enumerate(row[0]) if entry != 0)
+        mu = image[pivot] / row[0][pivot]
+        if any(a != mu * b for a, b in zip(image, row[0], strict=True)):
+            return None
+        stacked += [[F[i][j] - (mu if i == j else 0) for j in range(case.d)] for i in range(case.d)]
+    rank = fmpq_mat(stacked).rank() if stacked else 0
+    return case.d - rank - 1

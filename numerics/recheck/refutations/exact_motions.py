@@ -1,0 +1,247 @@
+"""Motions that are known exactly, by sympy and Routh's table: equal tokens, mirrored tokens, manifolds of rest.
+
+Nothing is read from a certificate: all of this is decided by the instance.
+
+* Equal tokens of a Euclidean flow: ``x' = B x``.  With p the least polynomial with ``p(B) x = 0``, the start tends to 0 where
+  all roots of p are in the open left half plane (Routh's table has one sign); it has no limit where a root is in the right
+  half plane, a pair is on the axis, or 0 is a double root.
+* Mirrored tokens ``x_i = s_i v`` on the line of an eigenvector, ``B v = b v``: each ``|s_i|`` falls where ``b v^T W v < 0`` and
+  rises where it is positive.
+* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the eigenspaces around it is stable.
+* 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
+* Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from mpmath import iv
+
+from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
+from eigentoken.numerics.recheck.refutations.interval_recheck import (
+    exact_count,
+    interval_jacobian,
+    intrinsic_charpoly,
+    middle,
+)
+from eigentoken.theory.systems.system import Space, Time
+
+__all__ = [
+    "falls_to_zero_or_stays",
+    "finds_no_rest",
+    "keeps_away_from_zero",
+    "rests_on_a_manifold",
+    "stays_in_a_ball",
+    "turns_away",
+]
+
+z = sp.Symbol("z")
+
+
+def _flat(look: IndependentInstance) -> bool:
+    """One head of the papers' Euclidean flow, with rational values and tokens."""
+    system = look.instance.system
+    plain = system.standard and not system.multihead and system.value is not None and not system.over_root_d
+    if system.space is not Space.EUCLIDEAN or system.time is not Time.FLOW or not plain:
+        return False
+    rows = [*look.instance.parameters[str(system.value)], *look.instance.tokens]
+    return all(sp.sympify(entry).is_Rational for row in rows for entry in row)
+
+
+def _signs(look: IndependentInstance) -> tuple[int, int, int, bool] | None:
+    """For equal tokens, not 0: roots on the right, pairs on the axis, multiplicity of the root 0, and is all of that simple?"""
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    if not _flat(look) or any(token != tokens[0] for token in tokens) or tokens[0].is_zero_matrix:
+        return None
+    B, powers = look.named(str(look.instance.system.value)), [tokens[0]]
+    while sp.Matrix.hstack(*powers).rank() == len(powers):
+        powers.append(B * powers[-1])
+    relation = sp.Matrix.hstack(*powers).nullspace()[0]
+    p = sp.Poly(list(relation)[::-1], z, domain="QQ").monic()
+    right = pairs = zeros = 0
+    simple = True
+    for factor, times in p.factor_list()[1]:
+        c = factor.all_coeffs()
+        if factor == sp.Poly(z, z, domain="QQ"):
+            zeros, simple = times, simple and times == 1
+        elif len(c) == 3 and c[1] == 0 and c[2] > 0:
+            pairs, simple = pairs + 1, simple and times == 1
+        else:
+            found = _routh(c)
+            if found is None:
+                return None
+            right += found
+    return right, pairs, zeros, simple
+
+
+def _routh(coefficients: list[Any]) -> int | None:
+    """The number of roots in the right half plane; ``None`` where a zero in the first column leaves it open."""
+    top, below = list(coefficients[0::2]), list(coefficients[1::2])
+    column = [top[0]]
+    while below:
+        if below[0] == 0:
+            return None
+        column.append(below[0])
+        further = [
+            (below[0] * a - top[0] * b) / below[0] for a, b in zip(top[1:], [*below[1:], *[0] * len(top)], strict=False)
+        ]
+        top, below = below, further
+    return sum(1 for a, b in pairwise(column) if a * b < 0)
+
+
+def _mirrored(look: IndependentInstance) -> int | None:
+    """The sign of ``b v^T W v`` for mirrored tokens on the line of an eigenvector v of B; ``None`` where they are not such."""
+    system = look.instance.system
+    if not _flat(look) or look.instance.mask is not None or system.rotary is not None or system.score is None:
+        return None
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    v = next((token for token in tokens if not token.is_zero_matrix), None)
+    if v is None or sp.Matrix.hstack(*tokens).rank() != 1:
+        return None
+    heights = [(token.T * v)[0, 0] for token in tokens]
+    if sorted(heights) != sorted(-height for height in heights):
+        return None
+    return _pair_sign(look, v)
+
+
+def _pair_sign(look: IndependentInstance, v: sp.Matrix) -> int | None:
+    B, W = look.named(str(look.instance.system.value)), look.named(str(look.instance.system.score))
+    image = B * v
+    b = (v.T * image)[0, 0] / (v.T * v)[0, 0]
+    if image != b * v:
+        return None
+    product = b * (v.T * W * v)[0, 0]
+    return int(sp.sign(product)) if product.is_Rational else None
+
+
+def stays_in_a_ball(look: IndependentInstance) -> bool:
+    """Does the trajectory from this start stay bounded, for a reason that is known exactly?"""
+    found = _signs(look)
+    if found is not None:
+        return found[0] == 0 and found[3]
+    return _mirrored(look) in (-1, 0)
+
+
+def keeps_away_from_zero(look: IndependentInstance) -> bool:
+    """Does it not tend to 0?"""
+    found = _signs(look)
+    return found[:3] != (0, 0, 0) if found is not None else _mirrored(look) in (0, 1)
+
+
+def finds_no_rest(look: IndependentInstance) -> bool:
+    """Has it no limit?"""
+    found = _signs(look)
+    return found[0] > 0 or found[1] > 0 or found[2] > 1 if found is not None else _mirrored(look) == 1
+
+
+def _values(look: IndependentInstance) -> list[sp.Matrix] | None:
+    """The value matrix of each head (the identity where there is none), where they are rational."""
+    system, parameters = look.instance.system, look.instance.parameters
+    found = []
+    for head in parameters["heads"] if system.multihead else (parameters,):
+        given = None if system.value is None else head.get(system.value)
+        found.append(sp.eye(look.instance.d) if given is None else sp.Matrix(given))
+    return found if all(entry.is_Rational for matrix in found for entry in matrix) else None
+
+
+def turns_away(look: IndependentInstance) -> bool:
+    """Is the state unstable by motions near it that are known exactly?"""
+    system, values = look.instance.system, _values(look)
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    if not system.standard or values is None or any(token != tokens[0] for token in tokens):
+        return False
+    v, F = tokens[0], sum(values, sp.zeros(look.instance.d))
+    if not all(entry.is_Rational for entry in v):
+        return False
+    if system.space is Space.EUCLIDEAN:
+        if system.time is not Time.FLOW or not v.is_zero_matrix:
+            return False
+        return (F * F).rank() < F.rank() or _some_pair_rises(look)
+    mu = (v.T * F * v)[0, 0] / (v.T * v)[0, 0]
+    if F * v != mu * v:
+        return False
+    if system.time is Time.MAP and not 1 + sp.sympify(look.instance.parameters["alpha"]) * mu > 0:
+        return False
+    N = F - mu * sp.eye(look.instance.d)
+    return bool(sp.Matrix.hstack(N, v).rank() == N.rank())
+
+
+def _some_pair_rises(look: IndependentInstance) -> bool:
+    """On the line of a rational eigenvector of B: is ``b v^T W v > 0`` for some v of an eigenspace?"""
+    system = look.instance.system
+    plain = _flat(look) and look.instance.mask is None and system.rotary is None and system.score is not None
+    if not plain or look.instance.n < 2:
+        return False
+    B, W = look.named(str(system.value)), look.named(str(system.score))
+    if not all(entry.is_Rational for entry in W):
+        return False
+    for b in sp.Poly(B.charpoly(z).as_expr(), z, domain="QQ").ground_roots():
+        basis = sp.Matrix.hstack(*(B - b * sp.eye(B.rows)).nullspace())
+        form = b * basis.T * (W + W.T) * basis
+        if not (-form).is_positive_semidefinite:
+            return True
+    return False
+
+
+def rests_on_a_manifold(look: IndependentInstance) -> bool:
+    """Tokens v and -v on common eigenspaces of dimension m: m - 1 multipliers on the boundary, all others inside."""
+    system, values = look.instance.system, _values(look)
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    if system.space is not Space.SPHERE or not system.standard or system.rotary is not None or values is None:
+        return False
+    v = tokens[0]
+    if any(token not in (v, -v) for token in tokens) or look.at_rest() is not True:
+        return False
+    around = []
+    for F in values:
+        mu = (v.T * F * v)[0, 0]
+        if F * v != mu * v:
+            return False
+        around.append(F - mu * sp.eye(look.instance.d))
+    dimension = look.instance.d - sp.Matrix.vstack(*around).rank() - 1
+    polynomial = intrinsic_charpoly(look.instance)
+    if polynomial is None:
+        return system.time is Time.FLOW and _counted(look, dimension)
+    limit, rest, times = int(system.time is Time.MAP), polynomial, 0
+    while rest.degree() > 0 and rest.eval(limit) == 0:
+        rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
+    return bool(times == dimension and _all_inside(rest, system.time))
+
+
+def _counted(look: IndependentInstance, dimension: int) -> bool:
+    """Right of a line left of the axis there are as many eigenvalues as the manifold has dimensions: those are its zeros."""
+    _, matrix = interval_jacobian(look.instance, pull=iv.mpf(50))
+    values = np.linalg.eigvals(np.array([[middle(entry) for entry in row] for row in matrix])).real
+    below = [float(each) for each in values if each < -1e-6]
+    return bool(below) and exact_count(matrix, max(below) / 2) == dimension
+
+
+def falls_to_zero_or_stays(look: IndependentInstance) -> bool:
+    """At 0 of a Euclidean flow: ``P = -W B^{-1}`` is symmetric positive definite, and sym W positive semidefinite."""
+    system = look.instance.system
+    if not _flat(look) or look.instance.mask is not None or system.rotary is not None or system.score is None:
+        return False
+    B, W = look.named(str(system.value)), look.named(str(system.score))
+    if any(entry != 0 for token in look.instance.tokens for entry in token) or not all(e.is_Rational for e in W):
+        return False
+    if B.det() == 0:
+        return False
+    P = -W * B.inv()
+    return bool(P.T == P and P.is_positive_definite and (W + W.T).is_positive_semidefinite)
+
+
+def _all_inside(polynomial: sp.Poly, time: Time) -> bool:
+    """All roots in the open left half plane, or the open disc (``z = (1 + y)/(1 - y)`` takes one to the other)."""
+    y, degree, c = sp.Symbol("y"), polynomial.degree(), polynomial.all_coeffs()
+    if degree == 0:
+        return True
+    if time is Time.MAP:
+        moved = sum(each * (1 + y) ** (degree - i) * (1 - y) ** i for i, each in enumerate(c))
+        polynomial = sp.Poly(sp.expand(moved), y)
+        if polynomial.degree() < degree:  # a root at -1
+            return False
+    return all(_routh(factor.all_coeffs()) == 0 for factor, _ in polynomial.factor_list()[1] if factor.degree() > 0)
