@@ -34,7 +34,14 @@ from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.rules import PLAIN, Rules
 from eigentoken.models.convention.tensors import WeightReader
-from eigentoken.models.families.recognition import nearest, no_self_attention, quantised, unindexed, unmerged
+from eigentoken.models.families.recognition import (
+    nearest,
+    no_self_attention,
+    quantised,
+    torch_encoder,
+    unindexed,
+    unmerged,
+)
 
 Shape = tuple[int, ...]
 ENTRY_POINT = "eigentoken.families"
@@ -291,10 +298,11 @@ def family_of(config: Config, weights: WeightReader) -> Family:
     if not isinstance(model_type, str) or model_type not in known:
         if what := no_self_attention(str(model_type)):
             raise ModelError(f"{config.where}: {what}")
+        told = torch_encoder(weights.store.infos)
         raise ModelError(
             f"{config.where}: no supported family: found model_type={str(model_type)[:60]!r}, "
             f"architectures={str(config.raw('architectures'))[:80]}, tensors {some(sorted(weights.store.infos), 3)}; "
-            f"{nearest(str(model_type), known)}; {len(known)} model types are read (`eigentoken models` lists them), and a "
+            f"{told or nearest(model_type, known)}; {len(known)} model types are read (`eigentoken models` lists them), and a "
             "table of names in thirty lines adds one: docs/families.md"
         )
     if what := unmerged(weights.store.infos):

@@ -7,6 +7,7 @@ quantised integers all end in noise when they are read as what their name says.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -74,8 +75,10 @@ def no_self_attention(model_type: str) -> str | None:
     return None
 
 
-def nearest(model_type: str, known: Iterable[str]) -> str:
+def nearest(model_type: object, known: Iterable[str]) -> str:
     """The supported types whose names are closest."""
+    if not isinstance(model_type, str):
+        return "a config.json has a model_type"
     found = difflib.get_close_matches(model_type, list(known), n=3, cutoff=0.5)
     return f"nearest by name: {', '.join(found)}" if found else "none is near by name"
 
@@ -192,3 +195,24 @@ def quantised(infos: Mapping[str, TensorInfo]) -> str | None:
         f"a quantised checkpoint: {scheme}; these numbers are not the weights: take the unquantised original or a GGUF file, "
         "or load it with transformers, call model.dequantize() and save_pretrained(FOLDER)"
     )
+
+
+def torch_encoder(infos: Mapping[str, TensorInfo]) -> str | None:
+    """What to write where the tensors are those of a ``torch.nn.TransformerEncoder``: sizes that can be seen, and the rest."""
+    places = sorted(name for name in infos if name.endswith(".self_attn.in_proj_weight"))
+    stems = sorted({re.sub(r"layers\.\d+\.$", "", name.removesuffix("self_attn.in_proj_weight")) for name in places})
+    for stem in stems:
+        layers = [name for name in places if re.fullmatch(re.escape(stem) + r"(layers\.\d+\.)?self_attn.*", name)]
+        first = layers[0].removesuffix("self_attn.in_proj_weight")
+        inner = infos.get(f"{first}linear1.weight")
+        if inner is None or len(infos[layers[0]].shape) != 2:
+            continue
+        known = {"model_type": "torch-encoder", "hidden_size": infos[layers[0]].shape[1]}
+        known |= {"num_hidden_layers": len(layers), "intermediate_size": inner.shape[0]}
+        known |= {"prefix": stem} if len(stems) > 1 else {}
+        text = json.dumps(known)[:-1] + ', "num_attention_heads": HEADS, "norm_first": false, "hidden_act": "relu"}'
+        return (
+            f"the names are those of torch.nn.TransformerEncoder: put the file into a folder with this config.json, with what "
+            f"the program says that made it (heads, norm_first, relu or gelu): {text}"
+        )
+    return None

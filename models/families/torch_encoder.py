@@ -1,4 +1,8 @@
-"""``torch.nn.TransformerEncoder`` and ``TransformerEncoderLayer`` in memory: fused in_proj (3d, d)."""
+"""``torch.nn.TransformerEncoder`` and ``TransformerEncoderLayer``, in memory or in a file: fused in_proj (3d, d).
+
+A file says neither the number of heads nor where the norms stand: a ``config.json`` with ``model_type`` ``torch-encoder`` does,
+and the refusal without one (:func:`recognition.torch_encoder`) writes what of it can be seen in the names and shapes.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,23 @@ from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import Family, Projections, Shape, register
 
+FIRST = "layers.0.self_attn.in_proj_weight"
+
 
 @register
 class TorchEncoder(Family):
-    """No embedding and no positions of its own: run hidden states, not token ids."""
+    """No embedding and no positions of its own: run hidden states, not token ids.
+
+    ``prefix`` of the configuration chooses one of several encoders in a file; one layer (``stacked`` false) that stands for
+    several is run so often.
+    """
 
     name = "torch-encoder"
     model_types = ("torch-encoder",)
     has_embedding = False
-    about = "torch.nn.TransformerEncoder in memory: LayerNorm before or after, no positions, full attention"
+    about = (
+        "torch.nn.TransformerEncoder, in memory or in a file: LayerNorm before or after, no positions, full attention"
+    )
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
         self.d = config.integer("hidden_size")
@@ -31,12 +43,19 @@ class TorchEncoder(Family):
         self.eps = config.number("layer_norm_eps", default=1e-5)
         self.activation = config.text("hidden_act", default="relu")
         self.placement: Literal["pre", "post"] = "pre" if config.flag("norm_first") else "post"
-        self.stacked = config.flag("stacked", default=True)
-        self._weights = weights
+        self.stacked = config.flag("stacked", default=any(name.endswith(FIRST) for name in weights.store.infos))
+        chosen = config.raw("prefix")
+        anchor = FIRST if self.stacked else FIRST.removeprefix("layers.0.")
+        self._weights = weights.under(f"{chosen}{anchor}" if isinstance(chosen, str) else anchor)
+        if isinstance(chosen, str):
+            self._weights = WeightReader(weights.store, self._weights.prefix + chosen)
 
     @property
     def weights(self) -> WeightReader:
         return self._weights
+
+    def weights_of(self, index: int) -> int:
+        return index if self.stacked else 0
 
     def base(self, index: int) -> str:
         """``layers.0.`` and so on in a stack, nothing for a single layer."""
@@ -62,7 +81,7 @@ class TorchEncoder(Family):
             fused[d : 2 * d],
             fused[2 * d :],
             w.read(f"{output}.weight", (d, d)),
-            StoredMatrix(f"{output}.weight", transposed=False),
+            StoredMatrix(f"{w.prefix}{output}.weight", transposed=False),
             self.dtypes(f"{base}self_attn.in_proj_weight", f"{output}.weight"),
             b_Q,
             b_K,

@@ -17,6 +17,7 @@ from eigentoken.models.families.recognition import (
     mistaken_file,
     mistaken_folder,
     quantised,
+    torch_encoder,
     unindexed,
     unmerged,
 )
@@ -147,7 +148,11 @@ def _without_config(path: Path, store: TensorStore) -> str:
     what = unmerged(store.infos) or unindexed(path.name, beside) or quantised(store.infos)
     if what:
         return f"{path}: {what}"
-    return f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}"
+    told = torch_encoder(store.infos) or (
+        f"found tensors {some(sorted(store.infos), 3)}; write one with model_type (`eigentoken models` lists them) and the "
+        "sizes, or add the family in thirty lines: docs/families.md"
+    )
+    return f"{path.parent}: config.json is missing: it says the family and sizes of {path.name}; {told}"
 
 
 def _checkpoint_in(folder: Path) -> Path:

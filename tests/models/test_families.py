@@ -258,6 +258,34 @@ def test_a_plain_torch_encoder_in_memory(norm_first: bool) -> None:
         list(run_tokens(load(encoder), np.arange(3)))
 
 
+def test_a_torch_encoder_in_a_file_needs_its_heads_said(tmp_path: Path) -> None:
+    """Under a prefix, with another encoder beside it; the refusal writes the configuration but for what no shape says."""
+    import torch
+
+    torch.manual_seed(0)
+    one = torch.nn.TransformerEncoderLayer(16, 4, 24, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(one, 2, enable_nested_tensor=False).eval()
+    kept = {f"body.stack.{name}": tensor for name, tensor in encoder.state_dict().items()}
+    kept |= {f"other.{name}": tensor for name, tensor in one.state_dict().items()}
+    torch.save({"model_state_dict": kept}, tmp_path / "weights.pt")
+    with pytest.raises(
+        ModelError, match=r'TransformerEncoder: .*"num_hidden_layers": 2.*"num_attention_heads": HEADS'
+    ) as caught:
+        load(tmp_path)
+    text = str(caught.value)
+    said = json.loads(text[text.index('{"model_type') :].replace("HEADS", "4"))
+    assert said["prefix"] == "body.stack."
+    (tmp_path / "config.json").write_text(json.dumps(said))
+    x = np.random.default_rng(0).standard_normal((6, 16)).astype(np.float32)
+    with torch.no_grad():
+        close(list(run_tokens(load(tmp_path), x))[-1].output, encoder(torch.from_numpy(x)[None]).numpy()[0])
+    shared = said | {"prefix": "other.", "num_hidden_layers": 3}
+    model = load(tmp_path, config=shared | {"stacked": False})
+    assert [model.architecture.weights_of(index) for index in range(3)] == [0, 0, 0]
+    with pytest.raises(ModelError, match="several prefixes"):
+        load(tmp_path, config={key: value for key, value in shared.items() if key != "prefix"} | {"stacked": False})
+
+
 def test_unknown_family_says_what_was_found_and_what_is_supported(tmp_path: Path, saved: Any) -> None:
     import shutil
 
