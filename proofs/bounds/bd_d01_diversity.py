@@ -16,7 +16,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import HULL, SPREAD, hull, spread
 from eigentoken.proofs.bounds.heads import centred, diameter, norm, stochastic, variation
-from eigentoken.proofs.bounds.layer_claims import DIRECTION, DIVERSITY
+from eigentoken.proofs.bounds.skip_layer import DIRECTION, DIVERSITY, direction, diversity
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -183,20 +183,26 @@ BD_D2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, ""),
         title="Diversity across one attention layer with a skip, at given weights",
-        systems=("residual-map",),
+        systems=("token-flow",),
         claims=tuple(map(Formula, DIVERSITY)),
-        text=r"$Y = \lambda X + \sum_h A_hX_*U_h^{\top}$ up to equal rows, $X_*$ what attention reads: "
-        r"$\bigl|\lVert\Pi Y\rVert_F - |\lambda|"
-        r"\lVert\Pi X\rVert_F\bigr| \le \kappa$ with any of (a) $\kappa = \lVert O\rVert\,\lVert[\Pi "
-        r"A_1X_*V_1^{\top}, \dots, \Pi "
-        r"A_HX_*V_H^{\top}]\rVert_F$, (b) $\kappa = \lVert O\rVert\lVert V\rVert\max_h\lVert\Pi "
-        r"A_h\Pi\rVert\,\lVert\Pi X_*\rVert_F$, "
-        r"(c) $\kappa = \sum_h\lVert U_h\rVert\lVert\Pi A_h\Pi\rVert\,\lVert\Pi X_*\rVert_F$; also on any subset of "
-        r"the queries, with "
-        r"their rows of $A_h$ and all columns.",
+        proof=diversity,
         depends=("BD-D1",),
         property_tests=(OnInstances(layer_with_skip),),
         notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$y_i = x_i + s\,B\bar x_i$ is the layer with a skip, $\bar x_i = \sum_j a_{ij}x_j$; the roots are $\lVert\Pi "
+                r"Y\rVert_F$, $\lVert\Pi X\rVert_F$ and $\lVert\Pi AX\rVert_F$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"Several heads, $Y = \lambda X + \sum_h A_hX_*U_h^{\top}$ up to equal rows, $X_*$ what attention reads: "
+                r"$\bigl|\lVert\Pi Y\rVert_F - |\lambda|\lVert\Pi X\rVert_F\bigr| \le \kappa$ with any of (a) $\kappa = \lVert "
+                r"O\rVert\,\lVert[\Pi A_1X_*V_1^{\top}, \dots, \Pi A_HX_*V_H^{\top}]\rVert_F$, (b) $\kappa = \lVert O\rVert"
+                r"\lVert V\rVert\max_h\lVert\Pi A_h\Pi\rVert\,\lVert\Pi X_*\rVert_F$, (c) $\kappa = \sum_h\lVert U_h\rVert"
+                r"\lVert\Pi A_h\Pi\rVert\,\lVert\Pi X_*\rVert_F$; also on any subset of the queries, with their rows of "
+                r"$A_h$ and all columns. Seen on random layers.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 r"(b) and (c) are vacuous on the sample models of the toolkit.",
@@ -229,12 +235,21 @@ BD_H2 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="One direction across one layer, whatever the attention weights",
-        systems=("residual-map",),
+        systems=("token-flow",),
         claims=(Formula(DIRECTION),),
-        text=r"For any $u$ and any row-stochastic $A_h$: $u^{\top}y_i$ lies between $u^{\top}x_i + "
-        r"\alpha\sum_h\min_j u^{\top}U_hx_{*j}$ and "
-        r"$u^{\top}x_i + \alpha\sum_h\max_j u^{\top}U_hx_{*j}$: a sign that survives here survives any attention pattern.",
+        proof=direction,
         depends=("BD-D1",),
         property_tests=(OnInstances(one_direction),),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"A query $a$ and keys $k_j$ of any kind stand for any weights of a row; $v$ is the token that the skip adds.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"Several heads: the height lies between $u^{\top}x_i + \alpha\sum_h\min_j u^{\top}U_hx_j$ and "
+                r"$u^{\top}x_i + \alpha\sum_h\max_j u^{\top}U_hx_j$. Seen on random layers.",
+            ),
+        ),
     )
 )

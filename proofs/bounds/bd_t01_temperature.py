@@ -20,6 +20,7 @@ from eigentoken.proofs.bounds.heads import softmax
 from eigentoken.proofs.bounds.layer_claims import WIDE_ROW, wide_row
 from eigentoken.proofs.bounds.lemmas import HALF
 from eigentoken.proofs.bounds.placement_claims import ONE_LAYER, ROOM
+from eigentoken.proofs.bounds.temperature_claims import THRESHOLD, threshold
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -148,11 +149,8 @@ BD_T2 = register(
         kind=Kind.THEOREM,
         source=Source(HERE, "for the threshold of Chen-Lin-Polyanskiy-Rigollet, whose printed form was not read"),
         title="The threshold of the temperature for long contexts",
-        text=r"In BD-T1 with $\beta_n = \gamma\ln n$ and $0 < \rho < 1$ fixed: $c_n \to 1$ if $\gamma < "
-        r"\frac1{1-\rho}$, $c_n \to "
-        r"\frac{4\rho}{1+3\rho}$ if $\gamma = \frac1{1-\rho}$, $c_n \to \rho$ if $\gamma > \frac1{1-\rho}$. For "
-        r"$\rho = 0$ the threshold is "
-        r"$\gamma = \frac12$, with the limits $1, \frac12, 0$.",
+        claims=tuple(map(Formula, THRESHOLD)),
+        proof=threshold,
         depends=("BD-T1",),
         property_tests=(OnInstances(thresholds),),
         printed=Printed(
@@ -167,6 +165,20 @@ BD_T2 = register(
                     {"rho": "0", "gamma": "3/4", "n": "100000000"},
                     _no_consensus_at_zero,
                 ),
+            ),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$E = e^{\beta(1 - \rho)}$, and the left side of the first claim is the cosine $c_n$ of BD-T1; in the fourth "
+                r"claim $E = n$, in the last three $\rho = 0$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"With $\beta = \gamma\ln n$ is $E = n^{\gamma(1 - \rho)}$, and the bounds give the limits as $n$ grows: for a "
+                r"fixed $\rho$ in $(0, 1)$ $c_n \to 1$ if $\gamma < \frac1{1 - \rho}$, $\frac{4\rho}{1 + 3\rho}$ on the "
+                r"threshold, $\rho$ above it; for $\rho = 0$ the threshold is $\gamma = \frac12$, with the limits "
+                r"$1, \frac12, 0$.",
             ),
         ),
         vectors=(Vector("rho = 0, gamma = 3/4, n = 100", _orthogonal, ("0.146720",)),),

@@ -6,19 +6,17 @@ the residual map.  A norm of a linear map is said by forms: ``|A| <= c`` where `
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import sympy as sp
 
 from eigentoken.proofs.bounds.head_map import TRANSPOSED, head, mean, row
 from eigentoken.proofs.bounds.lemmas import CENTRE, RADIUS, Z, close
 from eigentoken.proofs.bounds.rows import KEYS, QUERY, I, J, K, Row, for_all
 from eigentoken.proofs.steps.theorems import EUCLIDEAN
-from eigentoken.theory.calculus import TOKENS, Expression, Index, MaskEntry, dot, exponential, factor, vector
+from eigentoken.theory.calculus import Expression, Index, MaskEntry, dot, exponential, factor, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.propositions import ForAll, Proposition, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
@@ -27,8 +25,6 @@ __all__ = [
     "BALL",
     "BLOCKS",
     "DEPTH",
-    "DIRECTION",
-    "DIVERSITY",
     "NORM_DERIVATIVE",
     "RADIUS_OF_A_NORM",
     "SINK",
@@ -38,9 +34,8 @@ __all__ = [
 ]
 
 VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
-OTHER, _AVERAGED = Index("token", "k"), Index("token", "t")
+OTHER = Index("token", "k")
 _W, _z = VectorLetter("w"), vector(Z.name)
-_LOW, _HIGH = sp.symbols("c_1 c_2", real=True)
 _D, _R = sp.Symbol("D", nonnegative=True), sp.Symbol("R", nonnegative=True)
 
 
@@ -55,11 +50,6 @@ def _square(given: Expression) -> Expression:
 # -- diversity, diameters and one direction across a layer -----------------------------------------------------------------
 
 
-def _diversity(family: Callable[[Index], Expression]) -> Expression:
-    """``sum_i |y_i - mean y|^2``."""
-    return _square(family(I) - family(_AVERAGED).summed(_AVERAGED) / TOKENS).summed(I)
-
-
 def _after(before: Expression) -> sp.Expr:
     """The value of a quantity after the step."""
     return Tensor(before) + Rate(before)
@@ -72,10 +62,6 @@ def _between(after: sp.Expr, before: sp.Expr, change: sp.Expr) -> tuple[Proposit
     )
 
 
-_SPREAD = _diversity(_token)
-#: BD-D2 (a) for one head: the diversity changes by at most ``alpha |B| |Pi A X|_F``.
-DIVERSITY = _between(_after(_SPREAD), Tensor(_SPREAD), alpha * VALUES * sp.sqrt(Tensor(_diversity(mean))))
-
 _APART = _square(_token(I) - _token(OTHER))
 _IN_DIAMETER = for_all(sp.Le(Tensor(_square(_token(J) - _token(K))), _D**2, evaluate=False), J, K)
 _MOST = alpha * VALUES * _D * sp.tanh(SCORES * _D**2 / 4)
@@ -83,20 +69,6 @@ _MOST = alpha * VALUES * _D * sp.tanh(SCORES * _D**2 / 4)
 SKIP = tuple(
     ForAll(_D, _IN_DIAMETER, for_all(each, I, OTHER)) for each in _between(_after(_APART), Tensor(_APART), _MOST)
 )
-
-_PUSH, _OWN = dot(_z, _token(J), product("B")), dot(_z, _token(I))
-_PUSHES = (
-    for_all(sp.Ge(Tensor(_PUSH), _LOW, evaluate=False), J),
-    for_all(sp.Le(Tensor(_PUSH), _HIGH, evaluate=False), J),
-)
-_MOVES = Conjunction(
-    (
-        proposition(sp.Ge(Rate(_OWN), alpha * _LOW, evaluate=False)),
-        proposition(sp.Le(Rate(_OWN), alpha * _HIGH, evaluate=False)),
-    )
-)
-#: BD-H2 for one head: where ``c_1 <= z^T B x_j <= c_2`` for every j, ``z^T x_i`` changes by a number from alpha c_1 to alpha c_2.
-DIRECTION = for_all(ForAll(_LOW, _PUSHES[0], ForAll(_HIGH, _PUSHES[1], for_all(_MOVES, I))), Z)
 
 # -- Jacobians --------------------------------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.score_remainder import REMAINDER, remainder
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -27,9 +27,7 @@ from eigentoken.theory.statements.statement import (
     Statement,
     Vector,
 )
-from eigentoken.theory.statements.steps import Derivation, Identity
 
-W = matrix("W")
 T = sp.Symbol("t", real=True)
 ROOT = sp.Matrix([[1, sp.Rational(1, 2)], [sp.Rational(1, 2), 1]])
 FLOW = sp.diag(sp.exp(T), 1)
@@ -68,23 +66,6 @@ def projected_first(source: np.random.Generator) -> Mapping[str, float]:
     return {"three cross terms": float((abs(rest) - bound) / bound)}
 
 
-def derive() -> Derivation:
-    """The expansion of the scores: three cross terms."""
-    a, b, c, e, grown = sp.symbols("a b c e E", real=True)
-    return Derivation(
-        (
-            Identity(
-                name="cross terms",
-                says="Write $Ae^{tB}z_i = Ea + c$ and $Ae^{tB}(z_j - z_i) = Eb + e$ with $E = e^{\\lambda t}$, $a, b$ the images "
-                "of the projections and $|c|, |e| \\le Ce^{\\mu t}$ (coordinates of the inner product): what is left beside "
-                "$E^2ab$ has at least one factor of the second kind, so it is $O(e^{(\\lambda + \\mu)t})$.",
-                left=(grown * a + c) * (grown * b + e) - grown**2 * a * b,
-                right=grown * (a * e + c * b) + c * e,
-            ),
-        )
-    )
-
-
 CL_5 = register(
     Statement(
         id="CL-5",
@@ -92,16 +73,17 @@ CL_5 = register(
         source=recorded(EUCLIDEAN_CLUSTERS, "the mixed theorem, leading eigenvalue with multiplicity"),
         title="A leading eigenvalue with multiplicity: the remainder of the scores",
         systems=("token-flow",),
-        conditions=(Symmetric(W), PositiveDefinite(W)),
-        text=r"Let $\mathbb R^d = \mathcal F \oplus \mathcal G$ be invariant under $B$, $B = \lambda > 0$ on $\mathcal F$, the "
-        r"spectral radius on $\mathcal G$ below $\mu < \lambda$, $\pi$ the projection on $\mathcal F$ along $\mathcal "
-        r"G$ and $W = "
-        r"A^{\top}A$. Then $(e^{tB}z_i)^{\top}We^{tB}(z_j - z_i) = e^{2\lambda t}(\pi z_i)^{\top}W(\pi z_j - \pi z_i) + "
-        r"O(e^{(\lambda + \mu)t})$ as long as $\pi z$ is bounded: the projection comes before $A$.",
+        claims=tuple(map(Formula, REMAINDER)),
+        proof=remainder,
         depends=("CL-1",),
-        derive=derive,
-        prose_from=("cross terms",),
         notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$\mathbb R^d = \mathcal F \oplus \mathcal G$ is invariant under $B$, $B = \lambda > 0$ on $\mathcal F$, the "
+                r"spectral radius on $\mathcal G$ is below $\mu < \lambda$, and $\pi$ is the projection on $\mathcal F$ along "
+                r"$\mathcal G$: for $x_i = e^{tB}z_i$ is $E = e^{\lambda t}$, $u_i = \pi z_i$ and $v_i = e^{tB}(z_i - \pi "
+                r"z_i)$, of length at most $Ce^{\mu t}$. So the projection comes before $A$, where $W = A^{\top}A$.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 r"The theorem that needs it (every $z_i$ approaches $(\partial K \cup \{0\}) \times \mathcal G$ for a polytope "

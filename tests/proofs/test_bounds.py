@@ -25,11 +25,23 @@ IDS = (
     *("BD-T1", "BD-T2", "BD-T3", "BD-E1", "BD-E2", "BD-H1", "BD-H2"),
 )
 #: Those that the kernel proves.
-PROVED = {"BD-S1", "BD-S2", "BD-S3", "BD-J1", "BD-N3", "BD-D1", "BD-D3", "BD-R1", "BD-R3", "BD-T3"}
+PROVED = {
+    "BD-S1",
+    "BD-S2",
+    "BD-S3",
+    "BD-J1",
+    "BD-N3",
+    "BD-D1",
+    "BD-D3",
+    "BD-R1",
+    "BD-R3",
+    "BD-T3",
+    *("BD-D2", "BD-H2", "BD-T2"),
+}
 #: Those of all sheets whose claim stands in words only: nothing but their own property tests looks at it.
 IN_WORDS = {
-    *("BD-J3", "BD-K1", "BD-M2", "BD-P7", "BD-T2"),
-    *("CL-2", "CL-3", "CL-5", "CL-11", "CL-13", "CL-13b", "CL-14", "CL-15"),
+    *("BD-J3", "BD-K1", "BD-M2", "BD-P7"),
+    *("CL-2", "CL-3", "CL-11", "CL-13", "CL-13b", "CL-14", "CL-15"),
     *("AB-X6", "CT-11", "CT-13", "PH-X1", "PM-X2"),
 }
 
