@@ -14,8 +14,9 @@ __all__ = ["in_lanes", "lanes_of"]
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
-#: One thread a process: there are as many processes as cores.
+#: One thread a process: there are as many processes as cores; and room for what sympy found before.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "SYMPY_CACHE_SIZE": "20000"}
 
 
 def lanes_of(
@@ -52,7 +53,7 @@ def in_lanes(lanes: Sequence[Sequence[Task]], shared: Iterable[Task], work: Call
     def following(place: int) -> deque[Task]:
         return own[place] or rest or max(own, key=len)
 
-    pools = [ProcessPoolExecutor(max_workers=1, env=dict.fromkeys(THREADS, "1")) for _ in lanes]
+    pools = [ProcessPoolExecutor(max_workers=1, env=ENVIRONMENT, initializer=keep_what_was_found) for _ in lanes]
     running: dict[Future[Found], int] = {}
     try:
         for place, pool in enumerate(pools):
@@ -67,6 +68,13 @@ def in_lanes(lanes: Sequence[Sequence[Task]], shared: Iterable[Task], work: Call
     finally:
         for pool in pools:
             pool.shutdown(wait=True, kill_workers=True)
+
+
+def keep_what_was_found() -> None:
+    """In a process of a lane: what it found stays, though it grows.  loky would take 300 MB more for a leak, and begin anew."""
+    from joblib.externals.loky import process_executor
+
+    process_executor._MEMORY_LEAK_CHECK_DELAY = float("inf")
 
 
 def _taken(tasks: deque[Task], first: bool) -> Task:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 import sympy as sp
+from joblib.externals.loky import process_executor
 
 from eigentoken.proofs.lanes import in_lanes, lanes_of
 from eigentoken.proofs.typeset.document import of_statement
@@ -147,3 +149,27 @@ def test_a_lane_stays_in_its_process_and_the_others_help_at_the_end() -> None:
     assert len({found[1], found[10]}) == 2 and set(found.values()) == {found[1], found[10]}
     with pytest.raises(ValueError, match="thirteen"):
         list(in_lanes([[1, 13]], [], _half))
+
+
+def _patience(_: int) -> float:
+    return process_executor._MEMORY_LEAK_CHECK_DELAY
+
+
+_GROWN: list[bytes] = []
+
+
+def _grown(_: int) -> int:
+    _GROWN.append(b"1" * 400_000_000)
+    time.sleep(1.1)
+    return os.getpid()
+
+
+def test_a_process_that_keeps_much_is_not_taken_for_one_that_leaks() -> None:
+    """loky would end it, and with it the proofs that it keeps; the name is one of loky's own."""
+    assert process_executor._MEMORY_LEAK_CHECK_DELAY < 60
+    assert set(in_lanes([[1]], [], _patience)) == {float("inf")}
+
+
+@pytest.mark.slow
+def test_a_process_that_grows_goes_on() -> None:
+    assert len(set(in_lanes([[1, 2, 3]], [], _grown))) == 1
