@@ -131,6 +131,21 @@ def adapter(folder: Path) -> str:
     return f"a {kind} adapter{base}, not a model: it has the difference to a base model only; {MERGE}"
 
 
+def complete_shards(names: Iterable[str]) -> list[str]:
+    """The shards of a checkpoint without its index, in order, where all of them are here and no others; else none.
+
+    >>> complete_shards(["model-00002-of-00002.safetensors", "config.json", "model-00001-of-00002.safetensors"])
+    ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors']
+    >>> complete_shards(["model-00002-of-00002.safetensors"])
+    []
+    """
+    found = sorted(name for name in names if SHARD.fullmatch(name) and not name.lower().endswith(".gguf"))
+    parts = [match for name in found if (match := SHARD.fullmatch(name))]
+    same = {(part["stem"], part["total"], part["suffix"]) for part in parts}
+    whole = len(same) == 1 and [int(part["index"]) for part in parts] == list(range(1, int(parts[0]["total"]) + 1))
+    return found if whole else []
+
+
 def unindexed(name: str, beside: Iterable[str]) -> str | None:
     """A shard: which others are here, and which index is missing; None for a file that is no shard."""
     found = SHARD.fullmatch(name)

@@ -1,8 +1,8 @@
 """Matrices stored as 8-bit integers with their scales in the same file: the products are the weights.
 
 ``weight`` (int8) beside ``weight_scale`` or ``scale``: ``w = q s``, exact in float64 for half or single precision scales.  Beside
-``SCB`` (bitsandbytes, Dettmers et al., 2022): ``w_ij = q_ij SCB_i / 127``, rounded to float64.  A scale is one number, or one for
-each row; other schemes (groups, zero points, 4 bits) are refused elsewhere.
+``SCB`` (bitsandbytes, Dettmers et al., 2022): ``w_ij = q_ij SCB_i / 127``, rounded to float64.  A scale is one number, one for
+each row, or (of shape 1 x columns) one for each column; other schemes (groups, zero points, 4 bits) are refused elsewhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class ScaledStore(TensorStore):
         """The tensor; a scaled one as float64."""
         if name not in self.scales:
             return self.store.read(name)
-        scale = self.store.read(self.scales[name]).astype(np.float64).reshape(-1, 1)
+        scale = self.store.read(self.scales[name]).astype(np.float64)
+        scale = scale if scale.ndim == 2 else scale.reshape(-1, 1)
         product = self.store.read(name).astype(np.float64) * scale
         return product / 127.0 if self.scales[name].endswith(".SCB") else product
 
@@ -52,11 +53,12 @@ def with_scales(store: TensorStore) -> TensorStore:
         if info.dtype == "int8" and len(info.shape) == 2 and name.endswith(".weight"):
             stem = name.removesuffix("weight")
             beside = [other for last in SCALES if (other := stem + last) in store.infos]
-            if len(beside) == 1 and _fits(store.infos[beside[0]], info.shape[0]):
+            if len(beside) == 1 and _fits(store.infos[beside[0]], *info.shape):
                 found[name] = beside[0]
     return ScaledStore(store, found) if found else store
 
 
-def _fits(scale: TensorInfo, rows: int) -> bool:
-    """One number, or one for each row, in floating point."""
-    return scale.dtype in ("float16", "bfloat16", "float32") and scale.shape in ((), (1,), (1, 1), (rows,), (rows, 1))
+def _fits(scale: TensorInfo, rows: int, columns: int) -> bool:
+    """One number, one for each row or, said by the shape, one for each column, in floating point."""
+    shapes = ((), (1,), (1, 1), (rows,), (rows, 1), (1, columns))
+    return scale.dtype in ("float16", "bfloat16", "float32") and scale.shape in shapes

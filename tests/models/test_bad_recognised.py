@@ -101,6 +101,12 @@ def test_shards_without_an_index(folder: Path) -> None:
         folder / "model-00002-of-00003.safetensors",
     )
     refused(folder, "one of 3 shards", "shards 3 are missing")
+    save_file({"of.no.layer": np.zeros(2)}, folder / "model-00003-of-00003.safetensors")
+    assert load(folder).store.format == "safetensors, 3 shards"
+    read_all(folder)  # all are here: no index is needed
+    refused(folder / "model-00001-of-00003.safetensors", "one of 3 shards", "all shards are here")
+    save_file({"h.1.ln_1.weight": np.zeros(2)}, folder / "model-00003-of-00003.safetensors")
+    refused(folder, "duplicate tensors")
 
 
 def test_a_shard_beside_its_index_is_read_by_the_folder(folder: Path) -> None:
@@ -140,7 +146,8 @@ def test_quantised_weights_are_refused_with_advice(
 
 
 @pytest.mark.parametrize(
-    ("last", "shape"), [("weight_scale", ()), ("weight_scale", (1,)), ("scale", None), ("SCB", None)]
+    ("last", "shape"),
+    [("weight_scale", ()), ("weight_scale", (1,)), ("scale", None), ("SCB", None), ("weight_scale", (1, None))],
 )
 def test_integers_with_their_scales_in_the_file_are_read(last: str, shape: Any, folder: Path) -> None:
     """q s, exactly, or q SCB / 127 of bitsandbytes; the layer says what its numbers are."""
@@ -150,9 +157,10 @@ def test_integers_with_their_scales_in_the_file_are_read(last: str, shape: Any, 
     for name in [name for name in tensors if name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight"))]:
         rows = tensors[name].shape[0]
         q = rng.integers(-127, 128, tensors[name].shape).astype(np.int8)
-        s = rng.uniform(0.01, 0.02, (rows,) if shape is None else shape).astype(np.float32)
+        each = {None: (rows,), (1, None): (1, tensors[name].shape[1])}.get(shape, shape)
+        s = rng.uniform(0.01, 0.02, each).astype(np.float32)
         stored |= {name: q, name.removesuffix("weight") + last: s}
-        whole = q.astype(np.float64) * s.astype(np.float64).reshape(-1, 1)
+        whole = q.astype(np.float64) * s.astype(np.float64).reshape(each if len(each) == 2 else (-1, 1))
         expected[name] = whole / 127 if last == "SCB" else whole
     save_file(tensors | stored, folder / "model.safetensors")
     model = load(folder)
