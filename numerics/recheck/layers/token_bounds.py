@@ -1,5 +1,7 @@
 """Bounds at given tokens, found again: attention weights and moments in balls (FLINT, 128 bits), norms by the float verifier.
 
+What is quicker in floats with bounds is asked there first (``sharp=False``), and in balls where that does not confirm.
+
 :func:`bound_above` is at least the value of the statement's formula; what a report states must be at least that, and larger by
 :data:`MARGIN` of it at most.  Norms of products go through Cholesky factors of Gram matrices: with ``R^T R = O^T O + delta I``
 and ``S^T S = Q Q^T + delta I``, ``|O M Q| <= |R M S^T|``.
@@ -17,6 +19,7 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
+from eigentoken.numerics.recheck.layers.row_operators import row_operator_above
 from eigentoken.numerics.recheck.matrices.floats import spectral_above
 
 if TYPE_CHECKING:
@@ -56,17 +59,30 @@ class GivenLayer:
         return _length(_centred(_matrix(self.state)))
 
     @cached_property
+    def _linear(self) -> dict[tuple[int, str], Any]:
+        return {}
+
+    def _mapped(self, head: int, name: str, bias: str | None = None) -> Any:
+        """``W x_j`` of every token (``+ b``) for a stored matrix of a head, in balls."""
+        given = self.heads[head]
+        if (head, name) not in self._linear:
+            self._linear[head, name] = _affine(self._seen, given[name], None)
+        found = self._linear[head, name]
+        return found if bias is None or given.get(bias) is None else _shifted(found, given[bias])
+
+    @cached_property
     def _rows(self) -> dict[int, tuple[Any, Any]]:
         return {}
 
     def _attention(self, head: int) -> tuple[Any, Any]:
         """The scores and the attention weights of a head, in balls."""
         if head not in self._rows:
-            self._rows[head] = self._attended(self.heads[head])
+            self._rows[head] = self._attended(head)
         return self._rows[head]
 
-    def _attended(self, head: Mapping[str, Any]) -> tuple[Any, Any]:
-        q, k = (_affine(self._seen, head[name], head.get(f"{name.lower()}_bias")) for name in "QK")
+    def _attended(self, index: int) -> tuple[Any, Any]:
+        head: Mapping[str, Any] = self.heads[index]
+        q, k = (self._mapped(index, name, f"{name.lower()}_bias") for name in "QK")
         if self.turned is not None:
             q, k = _turned(q, *self.turned), _turned(k, *self.turned)
         scores = q * k.transpose() * (1 / arb(float(head["scale"])))
@@ -83,21 +99,23 @@ class GivenLayer:
 
     def _values(self, head: int) -> Any:
         """``V x_j`` without a bias."""
-        return _affine(self._seen, self.heads[head]["V"], None)
+        return self._mapped(head, "V")
 
     def mixed(self, head: int) -> Any:
         """``sum_j a_ij (V x_j + b)`` (n, d_head), in balls."""
-        given = self.heads[head]
-        return self._attention(head)[1] * _affine(self._seen, given["V"], given.get("v_bias"))
+        return self._attention(head)[1] * self._mapped(head, "V", "v_bias")
 
     def _stored(self, head: int, name: str) -> Any:
         """A stored matrix of a head, exact."""
         return _matrix(self.heads[head][name])
 
 
-def bound_above(statement: str, layer: GivenLayer, head: int | None) -> float | None:
-    """At least the value of the formula of the statement; ``None`` where this arithmetic has none for it."""
-    formula = FORMULAS.get((statement, head is not None))
+def bound_above(statement: str, layer: GivenLayer, head: int | None, *, sharp: bool = True) -> float | None:
+    """At least the value of the formula of the statement; ``None`` where this arithmetic has none for it.
+
+    Not ``sharp``: in floats with bounds where there is such a form, which may be a little more.
+    """
+    formula = (None if sharp else QUICK.get(statement)) or FORMULAS.get((statement, head is not None))
     if formula is None:
         return None
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
@@ -175,10 +193,10 @@ def _row_operator(layer: GivenLayer, head: int) -> Any:
     """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``."""
     given, weights = layer.heads[head], layer._attention(head)[1]
     scale, n = arb(float(given["scale"])), weights.nrows()  # type: ignore[arg-type]
-    V, K = layer._values(head), _affine(layer._seen, given["K"], None)
+    V, K = layer._values(head), layer._mapped(head, "K")
     R = _factor(_gram(layer._stored(head, "O")))
     S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
-    asked = _affine(layer._seen, given["Q"], given.get("q_bias"))
+    asked = layer._mapped(head, "Q", "q_bias")
     pulled = asked * (layer._stored(head, "K") * layer._stored(head, "K").transpose())
     whole = arb(_norm((R * layer._stored(head, "V")).transpose()))
     sharp, own = [], []
@@ -195,6 +213,13 @@ def _row_operator(layer: GivenLayer, head: int) -> Any:
     return arb(max(columns)).sqrt() + arb(max(own)) / scale
 
 
+def _row_operator_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = row_operator_above(layer.heads[head], layer.seen, *_floats(layer._attention(head)[1]))
+    return _row_operator(layer, head) if found is None else arb(found)
+
+
+#: Formulas of heads that have a quick form beside the one in balls.
+QUICK = {"BD-J2": _row_operator_in_floats}
 #: By statement, and whether it is about a head.
 FORMULAS = {
     ("BD-D2", False): _diversity,
@@ -215,10 +240,12 @@ def _matrix(values: Any) -> Any:
 
 def _affine(x: Any, matrix: Any, bias: Any) -> Any:
     found = x * _matrix(matrix).transpose()
-    if bias is None:
-        return found
+    return found if bias is None else _shifted(found, bias)
+
+
+def _shifted(rows: Any, bias: Any) -> Any:
     row = np.asarray(bias, dtype=np.float64)
-    return found + _matrix(np.broadcast_to(row, (x.nrows(), len(row))))
+    return rows + _matrix(np.broadcast_to(row, (rows.nrows(), len(row))))
 
 
 def _turned(rows: Any, first: Sequence[int], second: Sequence[int], frequencies: Sequence[float]) -> Any:

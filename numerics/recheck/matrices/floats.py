@@ -36,6 +36,7 @@ __all__ = [
     "scaled_below",
     "sign_counts",
     "spectral_above",
+    "spectral_above_each",
 ]
 
 Floats = NDArray[np.float64]
@@ -193,6 +194,33 @@ def inverse_reach(matrix: Floats) -> float:
 def spectral_above(matrix: Floats) -> float:
     """An upper bound on the spectral norm: a guess t that ``t^2 I - M^T M > 0`` confirms, else a crude bound."""
     return _confirmed_norm(matrix, lambda shape: [float(np.linalg.norm(shape, 2)) * (1 + 1e-7)])
+
+
+def spectral_above_each(stack: Floats) -> Floats:
+    """The same for each matrix of a stack (m, k, l): the factors are found, and their residuals bounded, together."""
+    if not np.isfinite(stack).all():
+        return np.full(len(stack), math.inf)
+    shape, e, lost = scaled(stack)
+    gram = np.swapaxes(shape, 1, 2) @ shape
+    gram = 0.5 * (gram + np.swapaxes(gram, 1, 2))
+    k, n = stack.shape[1:]
+    size = np.sqrt((shape * shape).sum((1, 2))) * (1 + k * n * U) * (1 + 2.0**-40) + FLOOR
+    t = np.linalg.norm(shape, 2, axis=(1, 2)) * (1 + 1e-7)
+    rho = (k + 4) * U * size * size + 4 * U * t * t * math.sqrt(n) + 2 * size * lost + FLOOR
+    s = rho + 8 * (n + 4) * U * n * (t * t + size * size) + FLOOR  # what the residual of a factor may be
+    target = -gram
+    diagonal = np.arange(n)
+    target[:, diagonal, diagonal] += (t * t - s)[:, None]
+    try:
+        factor = np.linalg.cholesky(target)
+    except np.linalg.LinAlgError:
+        return np.array([spectral_above(each) for each in stack])
+    rest = target - factor @ np.swapaxes(factor, 1, 2)
+    lengths = [np.sqrt((each * each).sum((1, 2))) * (1 + 2 * n * n * U) for each in (rest, factor, target)]
+    residual = lengths[0] + (n + 2) * U * (lengths[1] ** 2 + lengths[2]) + 4 * U * math.sqrt(n) * (t * t + s)
+    shown = np.isfinite(residual) & (residual * (1 + 2.0**-30) < (s - rho) * (1 - 2.0**-30)) & (e < 1000)
+    found = np.ldexp(t, min(e, 1000)) * (1 + 2.0**-39) + FLOOR
+    return np.array([float(found[i]) if shown[i] else spectral_above(stack[i]) for i in range(len(stack))])
 
 
 def quick_spectral_above(matrix: Floats) -> float:

@@ -221,8 +221,11 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
         for each in stated["bounds"]:
             where = f"bounds, layer {stated['layer']}" + ("" if each["head"] is None else f", head {each['head']}")
             known = each["head"] is None or each["head"] < len(layer.heads)
-            found = bound_above(each["statement"], layer, each["head"]) if known else None
-            answer, why = judged(each["bound"], found)
+            for sharp in (False, True):
+                found = bound_above(each["statement"], layer, each["head"], sharp=sharp) if known else None
+                answer, why = judged(each["bound"], found)
+                if answer == "holds":
+                    break
             agreed += answer == "holds"
             if answer != "holds":
                 yield Rechecked(where, each["statement"], "holds", answer, why)

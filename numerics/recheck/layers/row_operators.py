@@ -1,0 +1,117 @@
+"""The row-operator bound of BD-J2 in floats with bounds of the re-check's own: quick, and a little above what balls give.
+
+Every array is a stack of floats with a bound on how far, in the Frobenius norm, the true matrix may be from it; a product with
+inner size k errs by at most ``k u' |A|_F |B|_F`` (:mod:`eigentoken.numerics.recheck.matrices.floats`).  With floats R such that
+``R^T R - O^T O`` is certainly semidefinite, ``|O M| <= |R M|``: R is the Cholesky factor of ``O^T O + delta I``, and delta
+pays for its residual.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigentoken.numerics.recheck.matrices.floats import FLOOR, U, spectral_above, spectral_above_each
+
+__all__ = ["row_operator_above"]
+
+Floats = NDArray[np.float64]
+MORE = 1 + 2.0**-40  # pays for the few roundings of scalar bookkeeping
+
+
+def _size(a: Floats) -> Floats:
+    """At least the Frobenius norm of each matrix (the last two axes)."""
+    squares = np.einsum("...ij,...ij->...", a, a)
+    return np.asarray(np.sqrt(squares) * (1 + a.shape[-1] * a.shape[-2] * U) * MORE + FLOOR)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Matrices, each within ``off`` of the true one in the Frobenius norm."""
+
+    floats: Floats
+    off: Floats
+
+    @property
+    def size(self) -> Floats:
+        """At least the norm of the floats."""
+        return _size(self.floats)
+
+    def times(self, other: Near) -> Near:
+        k = self.floats.shape[-1]
+        mine, others = self.size, other.size
+        rounding = (k + 2) * U * mine * others
+        return Near(
+            self.floats @ other.floats, (rounding + self.off * (others + other.off) + mine * other.off) * MORE + FLOOR
+        )
+
+    def minus(self, other: Near) -> Near:
+        found = self.floats - other.floats
+        return Near(found, (self.off + other.off + 2 * U * _size(found)) * MORE + FLOOR)
+
+    @property
+    def turned(self) -> Near:
+        return Near(np.swapaxes(self.floats, -1, -2), self.off)
+
+
+def _exact(values: Any) -> Near:
+    floats = np.asarray(values, dtype=np.float64)
+    return Near(floats, np.zeros(floats.shape[:-2]))
+
+
+def _dominating(matrix: Floats) -> Near | None:
+    """R (upper triangular, exact floats) with ``|matrix y| <= |R y|`` for every y; None where none was shown."""
+    whole = _exact(matrix)
+    gram = whole.turned.times(whole)
+    n, room = gram.floats.shape[0], float(gram.off) + 64 * (gram.floats.shape[0] + 8) * U * float(gram.size)
+    target = 0.5 * (gram.floats + gram.floats.T)
+    target[np.diag_indices(n)] += 2 * room + FLOOR
+    try:
+        factor = _exact(np.linalg.cholesky(target).T)
+    except np.linalg.LinAlgError:
+        return None
+    rest = factor.turned.times(factor).minus(_exact(target))
+    # R^T R >= target - |rest|, target >= gram + 2 room - rounding, gram >= the true one - off
+    lost = (float(_size(rest.floats)) + float(rest.off) + float(gram.off) + 8 * U * float(_size(target))) * MORE
+    return factor if math.isfinite(lost) and lost < 2 * room else None
+
+
+def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off: Floats) -> float | None:
+    """At least ``sqrt(max_j sum_i a_ij t_i^2) + max_i |O M_i Q| / scale``; None where floats do not show one.
+
+    ``t_i^2 = |O V|^2 + |q_i|^2 |O C_i O^T|``; C_i and M_i: the covariances of values with values, and with keys, under row i
+    of the attention weights, which are within ``off`` of ``weights`` entry by entry.
+    """
+    x, scale = np.asarray(seen, dtype=np.float64), float(head["scale"])
+    Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
+    R, S = _dominating(O), _dominating(Q.T)
+    if R is None or S is None or not (np.isfinite(weights).all() and np.isfinite(off).all() and scale > 0):
+        return None
+    n = len(x)
+    values, keys = (_exact(x).times(_exact(each.T)) for each in (V, K))
+    asked = _exact(x).times(_exact(Q.T))
+    if head.get("q_bias") is not None:
+        shift = np.broadcast_to(np.asarray(head["q_bias"], dtype=np.float64), asked.floats.shape)
+        asked = asked.minus(_exact(-shift))
+    rows = Near(asked.floats[:, None, :], np.full(n, float(asked.off))).times(_exact(K))
+    lengths = (rows.size + rows.off) / scale * MORE
+    attended = Near(weights[:, None, :], _size(off[:, None, :]))
+    means_v, means_k = attended.times(values), attended.times(keys)
+    weighted_floats = weights[:, :, None] * values.floats
+    largest = np.abs(weights).max(axis=1) + off.max(axis=1)
+    slip = largest * float(values.off) + off.max(axis=1) * float(values.size) + 2 * U * _size(weighted_floats)
+    weighted = Near(np.swapaxes(weighted_floats, 1, 2), slip * MORE + FLOOR)
+    spread = weighted.times(values).minus(means_v.turned.times(means_v))
+    mixed = weighted.times(keys).minus(means_v.turned.times(means_k))
+    outer, inner = R.times(spread).times(R.turned), R.times(mixed).times(S.turned)
+    through = R.times(_exact(V))
+    whole = (spectral_above(through.floats) + float(through.off)) * MORE
+    sharp = (whole * whole + lengths * lengths * (spectral_above_each(outer.floats) + outer.off)) * MORE
+    own = (spectral_above_each(inner.floats) + inner.off) / scale * MORE
+    columns = (np.abs(weights) + off).T @ sharp * MORE
+    return float((math.sqrt(float(columns.max())) + float(own.max())) * MORE)
