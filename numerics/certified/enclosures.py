@@ -58,6 +58,8 @@ class Enclosure:
     _inputs: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     terms: Terms = ((("matrix", False),),)
     given_slack: Fraction | None = None  # in the units of the input; the scaled float may have overflowed
+    square_factors: tuple[Enclosure, Enclosure] | None = field(default=None, repr=False)
+    "Of which exact matrices it is the product, where both are square."
 
     @classmethod
     def from_floats(cls, array: Array, radius: float = 0.0, name: str = "matrix") -> Enclosure:
@@ -299,6 +301,7 @@ def _product_of_two(a: Enclosure, b: Enclosure) -> Enclosure:
         exact,
         lambda: {**a.inputs, **b.inputs},
         tuple(left + right for left in a.terms for right in b.terms),
+        square_factors=(a, b) if a.is_square and b.is_square and not (a.slack or b.slack) else None,
     )
 
 

@@ -254,6 +254,11 @@ def rank_of(enclosure: Enclosure, deadline: Deadline, *, wanted: int | None = No
         known = RankBounds(known.low, full, 0.0, "", ("approximate inverse",))
         if margin is not None:
             return RankBounds(full, full, margin, "approximate inverse", known.tried)
+        if enclosure.square_factors is not None and enclosure.slack == 0:
+            # a product that is nearly singular, of factors that are not
+            parts = [inverse_margin(each.center, each.radius) for each in enclosure.square_factors]
+            if None not in parts:
+                return RankBounds(full, full, 0.0, "approximate inverses of two factors", known.tried)
     elif floats:
         with np.errstate(all="ignore"):
             bare = Enclosure(enclosure.center)

@@ -163,7 +163,7 @@ class HeadFindings:
 def _listed_as(verdict: Verdict, text: str, listed: dict[str, Verdict]) -> str:
     """The name of an equal verdict in the list, else a new entry under the condition's own text."""
     for name, other in listed.items():
-        if other == verdict:
+        if other.reason == verdict.reason and other == verdict:
             return name
     name = text if text not in listed else f"{text} ({len(listed)})"
     listed[name] = verdict

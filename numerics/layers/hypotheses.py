@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from eigentoken.numerics.certified.enclosures import product
 from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.layers import lab_words  # noqa: F401 - it enters its readings
 from eigentoken.numerics.layers.quantities import ball
-from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound, SymbolValues
+from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound, SymbolValues, printed
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
@@ -277,7 +278,7 @@ def _ball(expression: Any, environment: SymbolValues, k: int | None = None) -> a
             return closed.real
     if expression.is_Symbol:
         raise _FreeChoiceError(f"{expression} is chosen with the state")
-    raise NotBound(f"{expression} is not a number of the weights")
+    raise NotBound(f"{printed(expression)} is not a number of the weights")
 
 
 def _eigenvalue(quantity: Eigenvalue, environment: SymbolValues, k: int | None) -> arb:
@@ -287,7 +288,7 @@ def _eigenvalue(quantity: Eigenvalue, environment: SymbolValues, k: int | None) 
         raise NotBound(f"no bound on the spectrum of {term}")
     size = len(parts[0])
     if index.is_Symbol and index != d and k is None:
-        raise _FreeChoiceError(f"{quantity} depends on {index}, which the weights do not fix")
+        raise _FreeChoiceError(f"{printed(quantity)} depends on {index}, which the weights do not fix")
     rank = size if index == d else int(index) if index.is_Integer else k
     if rank is None or not 1 <= rank <= size:
         raise NotBound(f"{quantity} does not exist in R^{size}")
@@ -313,7 +314,13 @@ def asks(conditions: Sequence[words.Condition], listed: System) -> Asks:
     A metric that is a parameter of its own is the identity for every layer: what is asked of it is not asked of weights.
     """
     weights = frozenset({listed.value, listed.score, *(listed.rotary or ()), "F"} - {None})
-    return max((Asks(ASKED(each, weights)) for each in conditions), default=Asks.NOTHING)
+    return max((_asked(each, weights) for each in conditions), default=Asks.NOTHING)
+
+
+@lru_cache(maxsize=4096)
+def _asked(condition: words.Condition, weights: frozenset[Any]) -> Asks:
+    """What one condition asks, found once however many heads it is read on."""
+    return Asks(ASKED(condition, weights))
 
 
 @ASKED.register(words.Condition)

@@ -103,7 +103,7 @@ def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> Interval:
 def without_factors(enclosure: Enclosure) -> Enclosure:
     """The enclosure with the hashes of its inputs but without the factors themselves: no exact rung, less memory."""
     inputs = enclosure.inputs
-    return replace(enclosure, _exact=None, _inputs=lambda: inputs)
+    return replace(enclosure, _exact=None, _inputs=lambda: inputs, square_factors=None)
 
 
 def principal_basis(enclosure: Enclosure) -> Array | None:

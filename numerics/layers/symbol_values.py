@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import sympy as sp
@@ -47,6 +48,7 @@ __all__ = [
     "NotBound",
     "SymbolValues",
     "in_scaled_units",
+    "printed",
     "scaled_parts",
 ]
 
@@ -249,7 +251,7 @@ class LayerSymbolValues(SymbolValues):
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
         """``|K v|^2`` for the skew part K of a matrix and the leading eigenvector v of its symmetric part."""
         base = symmetric_base(term)
-        if base is None or form != skew(base).T * skew(base) or self.scale(base) != 1.0:
+        if base is None or form != _squared_skew(base) or self.scale(base) != 1.0:
             return super().form_at_leader(form, term)
         whole = self.enclosure(base)
         found = self.answers.once(("skew at leader", whole), lambda: skew_at_leader(whole))
@@ -277,6 +279,7 @@ class LayerSymbolValues(SymbolValues):
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
 
 
+@lru_cache(maxsize=256)
 def symmetric_base(term: sp.MatrixExpr) -> sp.MatrixSymbol | None:
     """X where the term is ``(X + X^T)/2`` of a letter X."""
     letters = term.atoms(sp.MatrixSymbol) if isinstance(term, sp.MatAdd) else set()
@@ -308,6 +311,17 @@ def _of_congruent(name: str, answer: Verdict, regular: Verdict) -> Verdict:
     return undecided(f"whether the inverse exists is undecided: {regular.reason}")
 
 
+@lru_cache(maxsize=256)
+def _squared_skew(base: sp.MatrixSymbol) -> sp.MatrixExpr:
+    return skew(base).T * skew(base)
+
+
+@lru_cache(maxsize=256)
+def printed(term: sp.Basic) -> str:
+    """The term as text, printed once however many heads it is asked of."""
+    return str(term)
+
+
 @dataclass(frozen=True, eq=False)
 class HeadSymbolValues(SymbolValues):
     """``roles`` says which letter is ``value`` (U) and which is ``score`` (P); ``answers`` are shared by the systems."""
@@ -324,7 +338,7 @@ class HeadSymbolValues(SymbolValues):
 
     def _role(self, term: Any) -> str:
         if not isinstance(term, sp.MatrixSymbol) or term.name not in self.roles:
-            raise NotBound(f"{term} is not a matrix of one head")
+            raise NotBound(f"{printed(term)} is not a matrix of one head")
         return self.roles[term.name]
 
     def _once(self, key: tuple[str, str], compute: Callable[[LowRank], Found]) -> Found:

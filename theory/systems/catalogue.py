@@ -211,7 +211,7 @@ def system(given: str | System) -> System:
     ValueError: the name 'oja-map' is that of another system, multi-agent Oja map: give this one a name of its own
     """
     name = given.name if isinstance(given, System) else given
-    known: Mapping[str, System] = SYSTEMS if isinstance(name, str) and name in SYSTEMS else systems()
+    known: Mapping[str, System] = OURS if isinstance(name, str) and name in OURS else systems()
     if isinstance(given, System):
         named = known.get(name, given)
         if named is not given and named != given:
