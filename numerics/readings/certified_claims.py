@@ -82,7 +82,9 @@ def certified_unstable(claim: claims.Unstable, case: Case) -> Verdict:
         return undecided("the place is not an equilibrium of this instance: instability is not defined")
     if found.linearization == "unstable":
         return holds(found.stable.reason)
-    if found.linearization in {"stable", "marginal"}:
+    if found.linearization == "stable":
+        return fails(f"it is {found.stable.reason}")
+    if found.linearization == "marginal":
         return fails(f"no eigenvalue is outside: {found.stable.reason}")
     return undecided(found.stable.reason)
 

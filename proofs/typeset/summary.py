@@ -83,8 +83,8 @@ class Summary:
             "bibtex": BIBLIOGRAPHY[told.source.paper].text if told.source.paper in BIBLIOGRAPHY else "",
         }
 
-    def sections(self) -> Iterator[tuple[str, list[str]]]:
-        """Headings and paragraphs, in the order in which a reader wants them.
+    def sections(self, *, alone: bool = False) -> Iterator[tuple[str, list[str]]]:
+        """Headings and paragraphs, in the order in which a reader wants them; ``alone``: the statement, not its derivation.
 
         Leading spaces of a paragraph are its hanging indent when it is wrapped: they are counted up to the first word
         after a marker (``1. ``, ``if    ``).
@@ -101,7 +101,9 @@ class Summary:
             lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
             yield f"{ORIGIN[told.printed.kind]} ({how})", lines
         corrected = told.printed is not None and told.printed.erratum
-        yield "Corrected statement" if corrected else "Statement", list(self._statement_lines())
+        yield "Corrected statement" if corrected else "Statement", list(self._statement_lines(steps=not alone))
+        if alone:
+            return
         for found in kernel_steps(told):
             about = f" for {', '.join(found.systems)}" if any(found.systems) else ""
             yield f"Derivation{about}", list(_kernel_lines(found))
@@ -127,7 +129,7 @@ class Summary:
         if told.source.paper in BIBLIOGRAPHY:
             yield "BibTeX", BIBLIOGRAPHY[told.source.paper].text.splitlines()
 
-    def _statement_lines(self) -> Iterator[str]:
+    def _statement_lines(self, *, steps: bool = True) -> Iterator[str]:
         told = self.statement
         if told.systems:
             covered = plain_text(told.covers.describe())
@@ -140,9 +142,9 @@ class Summary:
             yield f"if    {plain_text(LATEX(each))}"
         claims, letters = printed_claims(told)
         for place, claim in enumerate(claims):
-            named = told.claims_from[place] if place < len(told.claims_from) else ()
-            steps = told.derivation.steps if told.derivation else ()
-            numbers = [str(number) for number, step in enumerate(steps, 1) if step.name in named]
+            named = told.claims_from[place] if steps and place < len(told.claims_from) else ()
+            made = told.derivation.steps if named and told.derivation else ()
+            numbers = [str(number) for number, step in enumerate(made, 1) if step.name in named]
             by = f"  [step{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}]" if numbers else ""
             yield f"then  {plain_text(claim)}{by}"
         if letters:

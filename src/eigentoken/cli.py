@@ -7,6 +7,7 @@ does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with 
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -127,8 +128,22 @@ def _stop(problem: Exception, code: int, label: str) -> None:
     text = str(problem) or type(problem).__name__
     if isinstance(problem, OSError) and problem.filename is not None:
         text = f"{problem.filename}: {problem.strerror}; {_REMEDIES.get(problem.errno or 0, 'check the path')}"
-    print(f"eigentoken: {label}: {_one_line(text)}", file=sys.stderr)
+    print(f"eigentoken: {label}: {_one_line(_with_option(text))}", file=sys.stderr)
     sys.exit(code)
+
+
+def _with_option(text: str) -> str:
+    """A message of a function that begins with the name of an argument names the option of the command instead.
+
+    ``seconds must be above 0`` is ``--seconds must be above 0`` where the command that was called has such an option.
+    """
+    found = re.match(r"(\w+)(?= must | '[^']*' is not known)", text)
+    called = next((each for each in sys.argv[1:] if not each.startswith("-")), "")
+    command = getattr(_parser(), "commands", {}).get(called)
+    if found is None or command is None:
+        return text
+    option = f"--{found[1].replace('_', '-')}"
+    return option + text[found.end() :] if any(option in each.opts for each in command.params) else text
 
 
 def _one_line(text: str) -> str:

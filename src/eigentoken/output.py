@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,8 +79,22 @@ def show_json(document: CommandDocument) -> None:
 
 def say(text: str, style: str = "") -> None:
     """One line (or paragraph) for a person; silent under ``--quiet``."""
-    if not settings.quiet:
-        _console().print(text, style=style or None, markup=False)
+    if settings.quiet:
+        return
+    console = _console()
+    with _unpadded(console):
+        console.print(text, style=style or None, markup=False)
+
+
+@contextmanager
+def _unpadded(console: Any) -> Iterator[None]:
+    """What reads a pipe wants no spaces at the end of a line; a terminal gets what is printed as it is."""
+    if sys.stdout.isatty():
+        yield
+        return
+    with console.capture() as padded:
+        yield
+    print("\n".join(line.rstrip(" ") for line in padded.get().split("\n")), end="")
 
 
 def say_hanging(text: str, indent: str = "  ") -> None:
@@ -122,12 +137,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, 
     for row in rows:
         made.add_row(*(cell if hasattr(cell, "plain") else str(cell) for cell in row))
     console = _console()
-    if sys.stdout.isatty():
+    with _unpadded(console):
         console.print(made)
-        return
-    with console.capture() as padded:  # what reads a pipe wants no spaces at the end of a line
-        console.print(made)
-    print("\n".join(line.rstrip() for line in padded.get().split("\n")), end="")
 
 
 def watched() -> bool:
@@ -141,7 +152,6 @@ def progress(what: str, total: int | None = None) -> Any:
     ``advance(by, description, said)``: a new description names the current item; what is ``said`` is a result as it comes, and
     the last five of them stand above the bar.
     """
-    from contextlib import contextmanager
 
     @contextmanager
     def bar() -> Any:

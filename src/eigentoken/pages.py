@@ -18,7 +18,7 @@ __all__ = ["asset", "filled", "mathematical", "page"]
 REACHABLE = """
 document.addEventListener("toggle", event => { if (event.target.open) reachable(event.target); }, true);
 function reachable(root) {
-  for (const node of [root, ...root.querySelectorAll(".display, .scroll, p, ul, ol, dt, pre, figcaption")]) {
+  for (const node of [root, ...root.querySelectorAll(".display, .scroll, .why, p, ul, ol, dt, pre, figcaption")]) {
     if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX === "auto") node.tabIndex = 0;
   }
 }

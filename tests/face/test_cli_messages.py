@@ -71,7 +71,14 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("certify positiv-definite m.npy", "did you mean positive-definite?"),
         ("certify symmetric absent.npy", "no such file: absent.npy; give the path of a .npy"),
         ("recheck absent.json", "absent.json: No such file or directory; give the path of a JSON file"),
-        ("refute absent.py --seconds nan", "seconds must be a number above 0, got nan"),
+        ("refute absent.py --seconds nan", "error: --seconds must be a number above 0, got nan"),
+        ("chance sample:rxnmapper --level 3", "error: --level must be between 0 and 1, got 3.0"),
+        ("explore oja-flow --about consensos", "error: --about must name topics"),
+        ("simulate oja-map --style nips --figure a.pdf", "error: --style 'nips' is not known: did you mean neurips?"),
+        ("check sample:rxnmaper", "no sample 'rxnmaper': did you mean sample:rxnmapper?"),
+        ("compare sample:rxnmapper", "compare needs two or more models of one shape, got sample:rxnmapper alone"),
+        ("basin sample:rxnmapper", "sample:rxnmapper is a model: say which head with --layer and --head"),
+        ("show PM-L4 --text --trust", "--text and --trust are two answers: give one of them"),
     ],
 )
 def test_a_wrong_call_is_one_line_that_helps(call: str, said: str, eigentoken: Any) -> None:
@@ -302,3 +309,25 @@ def test_each_conjecture_is_told_when_it_is_done(eigentoken: Any, tmp_path: Path
     assert code == 1 and out.count("c: refuted") == 1
     assert re.search(r"    V = \[\[[-/\d]+, ", out), "numbers without quotes"
     assert "".join(out.split()).endswith(f"wrote{kept}wrote{page}")
+
+
+def test_a_question_that_nothing_answers_names_the_word_that_was_meant(eigentoken: Any) -> None:
+    code, out, _ = eigentoken("statements", "--needs", "symetric", "--about", "oja-map")
+    said = "No statement has --needs 'symetric' (did you mean symmetric?) and --about 'oja-map'."
+    assert (code, " ".join(out.split())) == (0, said)
+
+
+def test_the_text_of_a_statement_is_what_show_says_before_the_derivation(eigentoken: Any) -> None:
+    alone, whole = (eigentoken("show", "PM-L4", *options)[1] for options in (["--text"], []))
+    assert whole.startswith(alone)
+    assert whole.removeprefix(alone).startswith("Derivation for oja-map")
+
+
+def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: Any) -> None:
+    _, out, _ = eigentoken(
+        "statements", "--search", "nothing of this kind, a long question that is wrapped at the end", "-q"
+    )
+    assert out == ""
+    _, out, _ = eigentoken("statements", "--search", "nothing of this kind, a long question that is wrapped at the end")
+    assert len(out.splitlines()) > 1
+    assert all(line == line.rstrip() for line in out.splitlines())

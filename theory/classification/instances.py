@@ -143,7 +143,8 @@ class Instance:
             elif value is not None:
                 lines.append(f"{sympy.latex(sympy.Symbol(parameter.name))} &= {_value_latex(value)}")
         columns = tuple(zip(*self.tokens, strict=True))
-        lines.append(rf"(x_1,\dots,x_{{{self.n}}}) &= {_matrix_latex(columns)}")
+        names = r"x_1,\dots," if self.n > 3 else "".join(f"x_{index}," for index in range(1, self.n))
+        lines.append(rf"({names}x_{{{self.n}}}) &= {_matrix_latex(columns)}")
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def _repr_html_(self) -> str:

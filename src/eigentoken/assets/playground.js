@@ -96,7 +96,8 @@ document.querySelectorAll("figure.play").forEach(figure => {
       pen.setLineDash([]); line([[0, 0, 0], tip]); pen.setLineDash([4, 4]); line([[0, 0, 0], Sphere.scaled(tip, -1)]);
       pen.setLineDash([]); pen.font = "13px system-ui, sans-serif"; pen.textAlign = "center";
       const [px, py] = place(Sphere.scaled(tip, 1.1)), [qx, qy] = place(Sphere.scaled(tip, -1.1));
-      pen.fillText(`+${name}`, px, py + 4); pen.fillText(`-${name}`, qx, qy + 4); pen.globalAlpha = 1;
+      const inside = v => Math.min(404, Math.max(14, v));  // a long axis of an ellipsoid keeps its name on the canvas
+      pen.fillText(`+${name}`, inside(px), inside(py + 4)); pen.fillText(`-${name}`, inside(qx), inside(qy + 4)); pen.globalAlpha = 1;
     });
     figure.dataset.directions = own.length;
   }
@@ -112,10 +113,13 @@ document.querySelectorAll("figure.play").forEach(figure => {
     const shown = history.filter(each => Number.isFinite(each.value));
     if (!shown.length) { plot.textContent = "not defined here: the values are not symmetric"; return; }
     const name = part("quantity").value, map = system.time === "map";
+    // a start alone, or a value that stays, gets room around it: a scale of no length has ticks without end
+    const values = shown.map(each => each.value), low = Math.min(...values), high = Math.max(...values);
+    const room = Math.max(0, 0.02 * (Math.abs(low) || 1) - (high - low)), last = Math.max(map ? 10 : 1, shown.at(-1).at * (map ? 1 : 0.05));
     const made = Plot.plot({
       width: 420, height: 130, marginLeft: 54, marginBottom: 30, marginTop: 18, ariaLabel: name,
       style: { background: "transparent", color: "var(--ink)", fontSize: "11px" },
-      x: { label: map ? "layer" : "time", ticks: 5, nice: false }, y: { label: name, ticks: 4, grid: true, nice: true },
+      x: { label: map ? "layer" : "time", ticks: 5, nice: false, domain: [shown[0].at * (map ? 1 : 0.05), last] }, y: { label: name, ticks: 4, grid: true, nice: true, domain: [low - room, high + room] },
       marks: [
         Plot.ruleY([shown[0].value], { stroke: "var(--soft)", strokeDasharray: "4 3" }),
         Plot.line(shown, { x: each => map ? each.at : each.at * 0.05, y: "value", stroke: "var(--accent)", strokeWidth: 1.8 }),

@@ -146,7 +146,7 @@ def _bounds(report: Report) -> None:
     if rows:
         table(SAYS, COLUMNS, [each.cells() for each in rows], wrap=COLUMNS[:1])
     for each in not_about(listed):
-        say(f"  {each}")
+        say_hanging(each)
 
 
 def _statements(report: Report) -> None:
@@ -205,7 +205,7 @@ def _as_one_head(report: Report) -> None:
     shown = ", ".join(f"{name} {count}" for name, count in sorted(regimes.items()))
     where = " on the range of O" if any(head["regime"]["conserved_directions"] for head in heads) else ""
     if several:
-        say(f"  regime of the heads{where}: {shown}")
+        say_hanging(f"regime of the heads{where}: {shown}")
     shares = [f"{low:.2g} to {high:.2g} at offset {offset}" for offset, (low, high) in rotary_shares(report).items()]
     if shares:
         say(f"rotary positions change a head's score matrix by this part of its norm: {', '.join(shares)}")

@@ -183,7 +183,7 @@ def bounds_html(report: Report) -> str:
         "bounds.html",
         says=f"{SAYS[0].upper()}{SAYS[1:]}.",
         columns=COLUMNS,
-        rows=[(each.statement, _title(each.statement), each.cells()) for each in rows],
+        rows=[(each.statement, _title(each.statement), each.quantity, each.cells()[1:]) for each in rows],
         apart=apart,
         layers=listed,
         shown=_shown,

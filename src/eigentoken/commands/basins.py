@@ -48,6 +48,8 @@ def basin(
     from eigentoken.files.writing import write_text
 
     if layer is None and head is None:
+        if subject.startswith("sample:") or Path(subject).is_dir():
+            raise ValueError(f"{subject} is a model: say which head with --layer and --head")
         found = find(Path(subject), seconds=seconds).as_dict()
     else:
         found = find(subject, layer=layer, head=head, alpha=alpha, fold=fold, seed=seed, seconds=seconds).as_dict()

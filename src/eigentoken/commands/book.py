@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -71,11 +72,34 @@ def list_statements(
     if holds_for and not rows:
         say(f"No statement holds in a layer of {holds_for}: `eigentoken check {holds_for}` says what is in the way.")
         return
+    if not rows:
+        say(f"No statement has {_asked(search, needs, about)}.")
+        return
     columns = ("id", "kind", "status", "title", *(("layers",) if layers else ()))
     table(f"{len(rows)} statements", columns, cells, wrap=("title",))
     if any(row["listed_sizes"] for row in rows):
         say("* some steps only for listed sizes")
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
+
+
+def _asked(search: str, needs: str, about: str) -> str:
+    """What was asked for, with the word of the registry that a word which occurs nowhere may stand for."""
+    from eigentoken.proofs.contents import rows as contents
+    from eigentoken.theory.systems.suggestions import nearest
+
+    rows = contents()
+    needed = " ".join(each for row in rows for each in row["needs"]).lower()
+    systems = " ".join(row["about"] for row in rows).lower()
+    texts = " ".join([needed, systems, *(f"{row['title']} {row['says']} {row['source']}" for row in rows)]).lower()
+    asked = []
+    for option, question, text in (("search", search, texts), ("needs", needs, needed), ("about", about, systems)):
+        unknown = [each for each in question.lower().split() if each not in text]
+        words = dict.fromkeys(re.findall(r"[a-z][a-z-]{3,}", text))
+        meant = [near[0] for each in unknown if (near := nearest(each, words))]
+        asked += (
+            [f"--{option} {question!r}" + (f" (did you mean {' '.join(meant)}?)" if meant else "")] if question else []
+        )
+    return " and ".join(asked)
 
 
 def _layers_that_hold(model: str, ids: list[str]) -> dict[str, int]:
@@ -93,6 +117,7 @@ def show(
             metavar="ID", help="A statement, e.g. PM-L4 (`statements` lists them).", autocompletion=names.statement_ids
         ),
     ],
+    text: Annotated[bool, typer.Option("--text", help="The statement alone, without its derivation.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="What it rests on instead.")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -110,9 +135,11 @@ def show(
     if json:
         show_json(told.as_dict())
         return
+    if text and trust:
+        raise ValueError("--text and --trust are two answers: give one of them")
     if trust:
         from eigentoken.proofs.typeset.trust import trust as rests_on
-    for heading, lines in rests_on(told.statement) if trust else told.sections():
+    for heading, lines in rests_on(told.statement) if trust else told.sections(alone=text):
         say(heading, "bold")
         for line in lines:
             say_hanging(line)

@@ -269,6 +269,8 @@ def compare(
     from eigentoken.comparing.compare import compare as run
     from eigentoken.comparing.page import show_comparison
 
+    if len(models) < 2:
+        raise ValueError(f"compare needs two or more models of one shape, got {models[0]} alone")
     for path, ending in ((html, ".html"), (output, ".json")):
         if path is not None and path.suffix.lower() != ending:
             raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
