@@ -283,6 +283,7 @@ def _symmetrised(term: Any) -> Any:
 def load() -> None:
     """Register how the words of the language are generated and measured on batches; later calls do nothing."""
     from eigentoken.numerics.instances import (  # noqa: F401 - they enter their readings
+        eigenvalue_gap,
         generated_words,
         matrix_words,
         observed_conditions,

@@ -19,7 +19,7 @@ from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.places import EachAt
+from eigentoken.theory.language.places import ConsensusSet, EachAt
 from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.terms import Eigenvalue, Trace, matrix, n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -262,11 +262,14 @@ CL_13B = register(
         title="Spectral atlas: a leading eigenvalue with multiplicity",
         systems=("causal-flow",),
         conditions=(Symmetric(U), Relation(Eigenvalue(U, 1) > 0), Relation(sp.Eq(Eigenvalue(U, 1), Eigenvalue(U, 2)))),
-        text=r"For almost every start all tokens tend to one point: the normalised part of $x_1(0)$ in the top "
-        r"eigenspace of $U$.",
+        claims=(AlmostEveryConverges(ConsensusSet()),),
         depends=("CL-13",),
         property_tests=(OnInstances(multiple_leader),),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"The point that all tokens tend to is the normalised part of $x_1(0)$ in the top eigenspace of $U$.",
+            ),
             Remark(
                 RemarkKind.SOURCE,
                 r"In the record the words say the top eigenspace and the symbol says its complement; the words are meant.",

@@ -109,9 +109,7 @@ def _split(k: Kernel) -> Proved:
     for letter in (J, I):
         found = k.generalise(letter, found)
     found = k.generalise(LEADING, k.generalise(REST, found, _GUARDS[1]), _GUARDS[0])
-    for letter in (GROWTH, _V, _U):
-        found = k.generalise(letter, found)
-    return found
+    return k.generalise(_U, k.generalise(_V, k.generalise(GROWTH, found)))
 
 
 def _growth(k: Kernel) -> Proved:

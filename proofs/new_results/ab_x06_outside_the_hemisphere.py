@@ -15,8 +15,11 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import sphere
+from eigentoken.theory.language.claims import AlmostEveryConverges, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue, matrix
+from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
+from eigentoken.theory.language.places import ConsensusAt, EachAt
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -32,7 +35,7 @@ from eigentoken.theory.statements.statement import (
 )
 from eigentoken.theory.statements.steps import Argument, Derivation, Identity
 
-U = matrix("U")
+U, P = matrix("U"), matrix("P")
 THETA = sp.Symbol("theta", real=True)
 
 
@@ -115,16 +118,26 @@ AB_X6 = register(
         source=Source(HERE, "AB-T6.1 outside the hemisphere"),
         title="Causal uniform attention from almost every start",
         systems=("causal-flow",),
-        conditions=(Symmetric(U), SimpleTop(U), Relation(Eigenvalue(U, 1) > 0)),
-        text=r"Let $P = 0$ and the spectrum of $U$ be simple. For almost every start each $y_i$ tends to $\sigma_iv$, "
-        r"$\sigma_i = \pm1$, and "
-        r"with $N_i = \sum_{j < i}\sigma_j$: $\sigma_iN_i \ge -\frac{\lambda - \mu_2}{\lambda}$. In particular for $0 < "
-        r"\mu_2 < \lambda$ "
-        r"almost every start goes to consensus at $v$ or $-v$.",
+        conditions=(
+            Symmetric(U),
+            SimpleTop(U),
+            Relation(Eigenvalue(U, 1) > 0),
+            Relation(EigenvalueGap(U) > 0),
+            Relation(sp.Eq(SpectralNorm(P), 0)),
+        ),
+        claims=(
+            AlmostEveryConverges(EachAt(U, 1)),
+            When(Relation(Eigenvalue(U, 2) > 0), AlmostEveryConverges(ConsensusAt(U, 1))),
+        ),
         depends=("AB-T6.1",),
         derive=derive,
-        prose_from=("the rest",),
+        claims_from=(("the rest",), ("the rest",)),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"With the limits $\sigma_iv$ and $N_i = \sum_{j < i}\sigma_j$ almost every start has $\sigma_iN_i \ge "
+                r"-\frac{\lambda_1 - \lambda_2}{\lambda_1}$.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 "That a token whose predecessors converge tends to an equilibrium of the limit equation is cited (limit sets of "
