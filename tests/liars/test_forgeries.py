@@ -41,7 +41,7 @@ NOT_COVERED: dict[str, set[str]] = {
     "classification": {"arithmetic"},
     "refutation": {"file", "file_sha256", *(f"results[].{name}" for name in documents.MEASURED)},
 }
-SHARE = {"verdict": 12, "times": 40, "classification": 30, "refutation": 30}
+SHARE = {"verdict": 8, "times": 20, "classification": 16, "refutation": 16}
 
 
 @pytest.fixture(scope="module")

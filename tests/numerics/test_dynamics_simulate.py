@@ -15,6 +15,8 @@ from eigentoken.numerics.dynamics.charts import Curves, SpherePaths
 from eigentoken.numerics.dynamics.simulate import OPTIONS, Simulation, simulate
 from eigentoken.theory.systems.catalogue import SYSTEMS
 
+from ..shares import others_slow
+
 BIPARTITE = {
     "system": "attention-map",
     "V": [["1", "0"], ["0", "1/2"]],
@@ -125,7 +127,7 @@ def test_a_run_ends_in_the_limit_that_it_should(kind: str) -> None:
     assert run.as_dict()["first"]["kind"] == kind
 
 
-@pytest.mark.parametrize("system", ROTATING)
+@pytest.mark.parametrize("system", others_slow(ROTATING, lambda name: name != "attention-flow"))
 def test_a_complex_principal_pair_keeps_rotating(system: str) -> None:
     """Case 2: consensus in the plane of the pair, and no rest; with an attracting plane in three dimensions, too."""
     run = simulate({"system": system, "tokens": [[0.6, 0.8], [1, 0], [0.8, -0.6]], **ROTATING[system]}, end=80)

@@ -55,6 +55,7 @@ def test_the_statements_of_the_kernel_are_these() -> None:
     assert known <= {each.id for each in PROVED}
 
 
+@pytest.mark.whole_book
 @pytest.mark.parametrize("name", ["AB-X1c", "AB-X2"])
 def test_a_causal_mask_is_proved_and_not_only_promised(name: str) -> None:
     told = statements().get(name)

@@ -131,7 +131,10 @@ def test_the_ellipsoid_and_the_causal_flow():
     numeric.assert_spectrum(matrix, found.at(values, {"lambda_ell": eigenvalues[1:]}, numeric.number))
 
 
-@pytest.mark.parametrize(("name", "heads"), [*((name, None) for name in SYSTEMS_HERE[:4]), ("multihead-map", 2)])
+@pytest.mark.parametrize(
+    ("name", "heads"),
+    [*((name, None) for name in SYSTEMS_HERE[:4]), pytest.param("multihead-map", 2, marks=pytest.mark.slow)],
+)
 def test_full_attention_is_one_complete_part(name, heads):
     """Two derivations: the groups of the full system, and the signed point with P = p, Q = q."""
     part = complete_part_spectrum(system(name), heads)
