@@ -305,7 +305,13 @@ Frozen = tuple[tuple[Monomial, sp.Expr], ...]
 
 def frozen(expression: Expression) -> Frozen:
     """The terms in a fixed order, hashable."""
-    return tuple(sorted(expression.terms.items(), key=repr))
+    return in_order(expression.terms.items())
+
+
+def in_order(parts: Iterable[Any]) -> tuple[Any, ...]:
+    """Sorted by their text, which is not written where there is nothing to sort."""
+    found = tuple(parts)
+    return found if len(found) < 2 else tuple(sorted(found, key=repr))
 
 
 def thawed(terms: object) -> Expression:

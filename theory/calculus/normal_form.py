@@ -32,7 +32,7 @@ from eigentoken.theory.calculus.atoms import (
     map_indices,
     transpose,
 )
-from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, frozen, row_sum, thawed
+from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, frozen, in_order, row_sum, thawed
 
 __all__ = ["least_spelling", "normal_form", "oriented"]
 
@@ -58,10 +58,10 @@ def least_spelling(monomial: Monomial, rules: Assumptions) -> Monomial:
         table: dict[Index, Index] = {}
         for kind, order in zip(kinds, orders, strict=True):
             table.update(zip(order, names[kind], strict=True))
-        renamed = map_indices(monomial, table)
-        factors = tuple(sorted(((_respelled(each, rules), power) for each, power in renamed.factors), key=repr))
+        renamed = map_indices(monomial, table) if table else monomial
+        factors = in_order((_respelled(each, rules), power) for each, power in renamed.factors)
         spellings.append(Monomial(tuple(sorted(renamed.bound)), factors, renamed.arrow))
-    return min(spellings, key=repr)
+    return min(spellings, key=repr) if len(spellings) > 1 else spellings[0]
 
 
 def _respelled(atom: Any, rules: Assumptions) -> Any:
@@ -78,9 +78,9 @@ def _respelled(atom: Any, rules: Assumptions) -> Any:
 def _respelled_terms(terms: Any, rules: Assumptions) -> Any:
     changed = []
     for monomial, value in terms:
-        factors = tuple(sorted(((_respelled(each, rules), power) for each, power in monomial.factors), key=repr))
+        factors = in_order((_respelled(each, rules), power) for each, power in monomial.factors)
         changed.append((Monomial(monomial.bound, factors, monomial.arrow), value))
-    return tuple(sorted(changed, key=repr))
+    return in_order(changed)
 
 
 def normal_form(expression: Expression, assumptions: Assumptions) -> Expression:

@@ -8,6 +8,7 @@ conjunction of relations, and elsewhere (a case, a negation) it must follow.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import is_
 from typing import Any
 
 import sympy as sp
@@ -92,6 +93,16 @@ def _decided(assumed: list[Any], goal: Any, seconds: float) -> Verdict:
     return verdict
 
 
+def _read(statement: sp.Basic, table: dict[Any, sp.Symbol]) -> sp.Basic:
+    """The statement with symbols for quantities; what its letters say of a relation, the solver finds."""
+    if isinstance(statement, sp.core.relational.Relational):
+        sides = [side.xreplace(table) for side in statement.args]
+        if all(map(is_, sides, statement.args)):
+            return statement
+        return statement.func(*sides, evaluate=sides[0] == sides[1])
+    return statement.func(*(_read(part, table) for part in statement.args)) if statement.args else statement
+
+
 def _follows(
     given: Iterable[Proposition], wanted: Any, conditions: Iterable[Any], seconds: float = 90.0
 ) -> SolverQuestion:
@@ -100,11 +111,12 @@ def _follows(
     plain = [each for each in parts if isinstance(each, Atom)]
     said = frozenset().union(*map(_defined, plain))
     unsure = frozenset().union(*map(_defined, parts)) - said
-    asserted, assumed = [*map(scalar_form, plain), *said], [*map(scalar_form, parts), *said]
+    known = sorted(said, key=sp.default_sort_key)  # one order in every process: the same question is asked again
+    asserted, assumed = [*map(scalar_form, plain), *known], [*map(scalar_form, parts), *known]
     table = opaque([*assumed, *unsure, *conditions, wanted])
 
     def asked(hypotheses: Iterable[Any], conclusion: Any) -> SolverQuestion:
-        read = [each.xreplace(table) for each in (*hypotheses, conclusion)]
+        read = [_read(sp.sympify(each), table) for each in (*hypotheses, conclusion)]
         verdict = _decided(read[:-1], read[-1], seconds)
         if not verdict.is_holds:
             raise Refused(f"it does not follow: {conclusion}: {verdict.reason}")

@@ -69,6 +69,7 @@ class AtTime(NamedTuple):
     time: sp.Expr
 
 
+@lru_cache(maxsize=50_000)
 def real_where_defined(term: sp.Expr) -> bool:
     """A real number wherever it has a value: of real letters, without the imaginary unit."""
     letters = (each for each in term.free_symbols if isinstance(each, sp.Symbol))
@@ -85,11 +86,11 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
 
     is_real = True
     is_commutative = True
-    __slots__ = ("_number", "_text", "key", "time")
+    __slots__ = ("_number", "_scales", "key", "time")
     key: tuple[tuple[Monomial, sp.Expr], ...]
     time: sp.Expr | None
     _number: int
-    _text: str
+    _scales: tuple[sp.Expr, ...]
 
     def __new__(cls, expression: Expression, time: Any = None) -> Tensor:
         if expression.is_vector:
@@ -101,7 +102,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         if not _whole_powers(terms):
             raise Refused(f"a power in a term is a whole number, so that it has a real value: {expression!r}")
         made: Tensor = sp.AtomicExpr.__new__(cls)
-        made.key = _spelled(terms)
+        made.key, made._scales = _spelled(terms)
         made.time = None if time is None else sp.sympify(time)
         unreal = [each for each in made.coefficients() if not real_where_defined(each)]
         if unreal:
@@ -133,11 +134,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return (type(self).__name__, str(self))
 
     def __str__(self) -> str:
-        try:
-            return self._text
-        except AttributeError:
-            self._text = super().__str__()
-        return self._text
+        return _text(self)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (self.expression, self.time)
@@ -148,9 +145,9 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         found = set().union(*(each.free_symbols for each in self.coefficients()))
         return found | (self.time.free_symbols if self.time is not None else set())
 
-    def coefficients(self) -> list[sp.Expr]:
+    def coefficients(self) -> tuple[sp.Expr, ...]:
         """The scalars that stand in it, also in exponents."""
-        return [each for each in _leaves(self.key) if isinstance(each, sp.Basic)]
+        return self._scales
 
     def divisors(self) -> list[Tensor]:
         """What it divides by, norms of a map's raw step and rows of attention apart: those are positive where there is a step."""
@@ -174,6 +171,8 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def put(self, table: Mapping[Any, Any]) -> Tensor:
         """The term with letters replaced, all at once: and a state by the state at a time."""
         here = self.letters()
+        if not any(old in here or getattr(old, "name", None) in here for old in table):
+            return self
         scalars = {old: sp.sympify(new) for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
         if any(new.has(Tensor) for old, new in scalars.items() if old in here):
             raise Refused(f"a scale in {self} cannot become a quantity: multiply outside")
@@ -368,9 +367,15 @@ def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
 
 
 @lru_cache(maxsize=50_000)  # the same terms stand in many steps
-def _spelled(terms: Frozen) -> Frozen:
-    """The normal form by what holds of all vectors."""
-    return frozen(normal_form(thawed(terms), _NOTHING))
+def _spelled(terms: Frozen) -> tuple[Frozen, tuple[sp.Expr, ...]]:
+    """The normal form by what holds of all vectors, and the scalars that stand in it."""
+    key = frozen(normal_form(thawed(terms), _NOTHING))
+    return key, tuple(each for each in _leaves(key) if isinstance(each, sp.Basic))
+
+
+@lru_cache(maxsize=50_000)
+def _text(term: Tensor) -> str:
+    return str(sp.AtomicExpr.__str__(term))
 
 
 def letters_of(expression: Expression) -> set[Any]:

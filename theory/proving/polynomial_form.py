@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from itertools import combinations
 from math import lcm
+from operator import is_
 
 import sympy as sp
 
@@ -89,7 +90,7 @@ def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
     zero_allowed: list[sp.Expr] = []
     constant = sp.Integer(1)
     for part, below in ((numerator, False), (denominator, True)):
-        content, factors = sp.factor_list(part) if not part.is_number else (part, [])
+        content, factors = _factors(part)
         constant *= content
         for factor, power in factors:
             if power % 2:
@@ -100,6 +101,17 @@ def _sign(relation: type, numerator: sp.Expr, denominator: sp.Expr) -> sp.Basic:
                 zero_allowed.append(factor)
     main = sp.And(_compared(relation, constant * sp.Mul(*odd)), *(_compared(sp.Ne, factor) for factor in nonzero))
     return sp.Or(main, *(_compared(sp.Eq, factor) for factor in zero_allowed))
+
+
+def _factors(part: sp.Expr) -> tuple[sp.Expr, list[tuple[sp.Expr, int]]]:
+    """The content and the irreducible factors with their powers."""
+    if part.is_number:
+        return part, []
+    if not _is_polynomial(part):
+        content, factors = sp.factor_list(part)
+        return content, factors
+    content, found = sp.Poly(part).factor_list()
+    return content, [(factor.as_expr(), power) for factor, power in found]
 
 
 def _compared(relation: type, polynomial: sp.Expr) -> sp.Basic:
@@ -165,7 +177,8 @@ class Translation:
         if node.is_Float:
             raise TypeError(f"{node} is a rounded number: write it as an exact Rational")
         if isinstance(node, (sp.Add, sp.Mul)):
-            return node.func(*(self._walk(part) for part in node.args))
+            parts = [self._walk(part) for part in node.args]
+            return node if all(map(is_, parts, node.args)) else node.func(*parts)
         if isinstance(node, sp.exp):
             return self._exponential(node.args[0])
         if isinstance(node, sp.Pow):

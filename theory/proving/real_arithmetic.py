@@ -236,9 +236,8 @@ def _solve_each(known: Sequence[sp.Basic], parts: Sequence[sp.Basic], seconds: f
 def _smtlib(problem: Sequence[sp.Basic]) -> str:
     import z3
 
-    variables: dict[str, Any] = {}
     solver = z3.Solver()
-    solver.add(*(_to_z3(part, variables) for part in problem))
+    solver.add(*map(_ToZ3().condition, problem))
     return str(solver.to_smt2())
 
 
@@ -248,8 +247,8 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
     flat = [part for part in problem if part is not sp.true]
     if any(part is sp.false for part in flat):
         return _Answer("unsat", "one of the statements is false as it stands")
-    variables: dict[str, Any] = {}
-    clauses = [_to_z3(part, variables) for part in flat]
+    reading = _ToZ3()
+    clauses = list(map(reading.condition, flat))
     notes = []
     for tactic, share in (("qfnra-nlsat", 0.6), ("smt", 0.4)):
         solver = z3.Then("simplify", "purify-arith", "propagate-values", tactic).solver()
@@ -263,58 +262,75 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
         if status == "unsat":
             return _Answer("unsat", smtlib=solver.to_smt2())
         if status == "sat":
-            return _Answer("sat", candidates=_candidates(solver.model(), variables))
+            return _Answer("sat", candidates=_candidates(solver.model(), reading.variables))
         notes.append(solver.reason_unknown())
     return _Answer("unknown", "; ".join(notes))
 
 
-def _to_z3(statement: sp.Basic, variables: dict[str, Any]) -> Any:
-    import z3
+class _ToZ3:
+    """The statements of one question for z3; a part that stands in several is translated once."""
 
-    if statement in (sp.true, sp.false):
-        return z3.BoolVal(statement is sp.true)
-    if isinstance(statement, sp.core.relational.Relational):
-        lhs, rhs = _number(statement.lhs, variables), _number(statement.rhs, variables)
-        if isinstance(statement, sp.Eq):
-            return lhs == rhs
-        if isinstance(statement, sp.Ne):
-            return lhs != rhs
-        if isinstance(statement, sp.StrictGreaterThan):
-            return lhs > rhs
-        if isinstance(statement, sp.GreaterThan):
-            return lhs >= rhs
-        if isinstance(statement, sp.StrictLessThan):
-            return lhs < rhs
-        return lhs <= rhs
-    parts = [_to_z3(part, variables) for part in statement.args]
-    table = {sp.And: lambda: z3.And(*parts), sp.Or: lambda: z3.Or(*parts), sp.Not: lambda: z3.Not(parts[0])}
-    table[sp.Implies] = lambda: z3.Implies(parts[0], parts[1])
-    table[sp.Equivalent] = lambda: z3.And(*(parts[0] == part for part in parts[1:]))
-    table[sp.Xor] = lambda: z3.Xor(parts[0], parts[1]) if len(parts) == 2 else _refuse(statement)
-    table[sp.ITE] = lambda: z3.If(parts[0], parts[1], parts[2])
-    return table.get(statement.func, lambda: _refuse(statement))()
+    def __init__(self) -> None:
+        self.variables: dict[str, Any] = {}
+        self._known: dict[sp.Basic, Any] = {}
+
+    def condition(self, statement: sp.Basic) -> Any:
+        """A relation or Boolean."""
+        if statement not in self._known:
+            self._known[statement] = self._condition(statement)
+        return self._known[statement]
+
+    def _condition(self, statement: sp.Basic) -> Any:
+        import z3
+
+        if statement in (sp.true, sp.false):
+            return z3.BoolVal(statement is sp.true)
+        if isinstance(statement, sp.core.relational.Relational):
+            lhs, rhs = self._number(statement.lhs), self._number(statement.rhs)
+            if isinstance(statement, sp.Eq):
+                return lhs == rhs
+            if isinstance(statement, sp.Ne):
+                return lhs != rhs
+            if isinstance(statement, sp.StrictGreaterThan):
+                return lhs > rhs
+            if isinstance(statement, sp.GreaterThan):
+                return lhs >= rhs
+            if isinstance(statement, sp.StrictLessThan):
+                return lhs < rhs
+            return lhs <= rhs
+        parts = [self.condition(part) for part in statement.args]
+        table = {sp.And: lambda: z3.And(*parts), sp.Or: lambda: z3.Or(*parts), sp.Not: lambda: z3.Not(parts[0])}
+        table[sp.Implies] = lambda: z3.Implies(parts[0], parts[1])
+        table[sp.Equivalent] = lambda: z3.And(*(parts[0] == part for part in parts[1:]))
+        table[sp.Xor] = lambda: z3.Xor(parts[0], parts[1]) if len(parts) == 2 else _refuse(statement)
+        table[sp.ITE] = lambda: z3.If(parts[0], parts[1], parts[2])
+        return table.get(statement.func, lambda: _refuse(statement))()
+
+    def _number(self, expression: sp.Expr) -> Any:
+        if expression not in self._known:
+            self._known[expression] = self._term(expression)
+        return self._known[expression]
+
+    def _term(self, expression: sp.Expr) -> Any:
+        import z3
+
+        if expression.is_Rational:
+            return z3.RealVal(f"{expression.p}/{expression.q}")
+        if expression.is_Symbol:
+            if expression.is_real is False:
+                raise TypeError(f"{expression} is not real: split it into real and imaginary parts")
+            return self.variables.setdefault(expression.name, z3.Real(expression.name))
+        if isinstance(expression, sp.Add):
+            return z3.Sum(*map(self._number, expression.args))
+        if isinstance(expression, sp.Mul):
+            return z3.Product(*map(self._number, expression.args))
+        if isinstance(expression, sp.Pow) and expression.exp.is_Integer and expression.exp.is_positive:
+            return self._number(expression.base) ** int(expression.exp)
+        raise TypeError(f"{expression} is not a polynomial with rational coefficients")
 
 
 def _refuse(statement: sp.Basic) -> Any:
     raise TypeError(f"{statement.func.__name__} is not translated: write it with And, Or, Not, Implies, Equivalent")
-
-
-def _number(expression: sp.Expr, variables: dict[str, Any]) -> Any:
-    import z3
-
-    if expression.is_Rational:
-        return z3.RealVal(f"{expression.p}/{expression.q}")
-    if expression.is_Symbol:
-        if expression.is_real is False:
-            raise TypeError(f"{expression} is not real: split it into real and imaginary parts")
-        return variables.setdefault(expression.name, z3.Real(expression.name))
-    if isinstance(expression, sp.Add):
-        return z3.Sum(*(_number(part, variables) for part in expression.args))
-    if isinstance(expression, sp.Mul):
-        return z3.Product(*(_number(part, variables) for part in expression.args))
-    if isinstance(expression, sp.Pow) and expression.exp.is_Integer and expression.exp.is_positive:
-        return _number(expression.base, variables) ** int(expression.exp)
-    raise TypeError(f"{expression} is not a polynomial with rational coefficients")
 
 
 def _candidates(model: Any, variables: Mapping[str, Any]) -> list[dict[str, sp.Rational]]:
