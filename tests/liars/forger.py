@@ -144,9 +144,9 @@ def changed_shapes(document: Any, chosen: Iterable[Path] | None = None) -> Itera
 
 def drawn(document: Any, way: str, count: int, seed: str) -> Iterator[tuple[Path, Any]]:
     """One forgery at each of so many places of a large document."""
-    places = {"changed_fields": leaves, "changed_shapes": containers}[way](document)
+    places = list({"changed_fields": leaves, "changed_shapes": containers}[way](document))
     generator = random.Random(seed)
-    for path in generator.sample(list(places), count):
+    for path in generator.sample(places, min(count, len(places))):
         made = list(globals()[way](document, [path]))
         if made:
             yield generator.choice(made)

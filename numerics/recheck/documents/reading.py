@@ -130,11 +130,15 @@ class Exact:
             largest = float(np.abs(held).max())
             e = math.frexp(largest)[1] if largest > 0 else 0
             return np.ldexp(held, -e), e, held.size * 2.0**-1000 + math.ldexp(distance, -e) * (1 + 2.0**-40)
-        top = max((abs(int(v)) for v in self.numerators.entries()), default=1) or 1
-        e = top.bit_length() - int(self.denominator).bit_length()
-        factor = Fraction(2) ** -e / int(self.denominator)
-        p, q = factor.numerator, factor.denominator
-        values = np.array([[int(v) * p / q for v in row] for row in self.numerators.tolist()], dtype=np.float64)
+        whole, below = [int(v) for v in self.numerators.entries()], int(self.denominator)
+        top = max(max(whole), -min(whole)) or 1
+        e = top.bit_length() - below.bit_length()
+        if top.bit_length() < 1000 and below & (below - 1) == 0:  # each is rounded once, and the power of two is exact
+            values = np.ldexp(np.array([float(v) for v in whole]), 1 - top.bit_length()).reshape(self.shape)
+        else:
+            factor = Fraction(2) ** -e / below
+            p, q = factor.numerator, factor.denominator
+            values = np.array([v * p / q for v in whole], dtype=np.float64).reshape(self.shape)
         return values, e, float(np.linalg.norm(values)) * 2.0**-52 + 2.0**-900
 
 

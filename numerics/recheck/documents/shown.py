@@ -105,7 +105,19 @@ class Shown:
 
     def uncovered(self) -> list[Path]:
         """The leaves that no check covered, in the order of the document."""
-        return [path for path, _ in leaves(self.document) if not self._is_covered(path)]
+        return [path for path, covered in self._walk(self.document, (), False, False) if not covered]
+
+    def _walk(self, node: Any, path: Path, covered: bool, excepted: bool) -> Iterator[tuple[Path, bool]]:
+        """Every leaf, and whether a check covered it or what it is in."""
+        covered, excepted = covered or path in self.covered, excepted or path in self.excepted
+        if isinstance(node, dict) and node:
+            for name, child in node.items():
+                yield from self._walk(child, (*path, name), covered, excepted)
+        elif isinstance(node, list | tuple) and node:
+            for index, child in enumerate(node):
+                yield from self._walk(child, (*path, index), covered, excepted)
+        else:
+            yield path, covered and not excepted
 
     def covers(self, path: Path) -> bool:
         """Was anything at this path, or below it, found again and compared?"""
@@ -119,11 +131,16 @@ class Shown:
     def not_covered(self) -> list[str]:
         """The same in short: a part without any covered leaf by its own name, entries of a list under one name."""
         touched: set[Path] = {()}
-        for path, _ in leaves(self.document):
-            if self._is_covered(path):
-                touched.update(path[:length] for length in range(len(path) + 1))
+        open_leaves: list[Path] = []
+        for path, covered in self._walk(self.document, (), False, False):
+            if not covered:
+                open_leaves.append(path)
+                continue
+            while path not in touched:  # what is above one that was touched was touched, too
+                touched.add(path)
+                path = path[:-1]
         found = []
-        for path in self.uncovered():
+        for path in open_leaves:
             length = next(length for length in range(len(path) + 1) if path[:length] not in touched)
             found.append(re.sub(r"\[\d+\]", "[]", written(path[:length])))
         return list(dict.fromkeys(found))

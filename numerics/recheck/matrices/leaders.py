@@ -28,7 +28,7 @@ from eigentoken.numerics.recheck.matrices import balls, floats, rational
 from eigentoken.numerics.recheck.matrices.bases import candidate_basis, float_discs
 from eigentoken.numerics.recheck.matrices.exact_leaders import confirm_exactly
 from eigentoken.numerics.recheck.matrices.locating import BallPlaces, FloatPlaces, Places, Score
-from eigentoken.numerics.recheck.matrices.signs import at_least
+from eigentoken.numerics.recheck.matrices.signs import FLOATS_FROM, at_least
 
 __all__ = ["EXACT_SIZE", "balls_fit", "confirm_leader", "places"]
 
@@ -108,7 +108,7 @@ def _climb(document: CertificateDocument, matrix: Exact, claim: LeaderClaim, unt
 def places(matrix: Exact, reach: Fraction, until: float) -> Iterator[tuple[str, Places | None]]:
     """Discs of every matrix within reach: floats where they are worth it, then balls as long as they fit the time."""
     n = matrix.shape[0]
-    if n > EXACT_SIZE:
+    if n >= FLOATS_FROM:
         yield "discs in floats", _float_places(matrix, reach)
     if balls_fit(n, until):
         for attempt in balls.ATTEMPTS if n <= EXACT_SIZE else balls.ATTEMPTS[:1]:

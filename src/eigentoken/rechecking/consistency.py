@@ -4,9 +4,9 @@ This is the arithmetic of the issuer: it finds whatever was changed in a report,
 other arithmetic (:mod:`eigentoken.rechecking.recheck`).  Words, counts and names must be the same.  Another machine rounds
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
 one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
-covered: the observation of random tokens and its options, the version; and the bounds of a layer where the tokens that are run
-here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or where the
-user gave the states, the report does not hold them (too many) and they were not given again.
+covered: the version; and what was observed, what that says of the idealisations, and the bounds of a layer, where the tokens that
+are run here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or where
+the user gave the states, the report does not hold them (too many) and they were not given again.
 """
 
 from __future__ import annotations
@@ -21,19 +21,15 @@ from eigentoken.numerics.recheck.documents.shown import Shown
 
 if TYPE_CHECKING:
     from eigentoken.checking.own_states import OwnStates
-    from eigentoken.documents.check_document import LayerBounds
+    from eigentoken.documents.check_document import LayerBounds, Observed
 
 __all__ = ["ROUNDING", "compare", "compare_leaves", "made_again", "other_tokens"]
 
 ROUNDING = 1e-6
-#: Parts that are not made again.
-UNCOVERED = (
-    ("version",),
-    ("observed",),
-    ("options", "sequences"),
-    ("options", "tokens"),
-    ("options", "seed"),
-)
+#: What is not made again.
+UNCOVERED = (("version",),)
+#: What hangs on the tokens that were run, beside the bounds.
+OF_TOKENS = (("observed",), ("options", "sequences"), ("options", "tokens"), ("options", "seed"))
 #: What a certificate is about; its facts are confirmed by the second arithmetic.
 ABOUT = ("schema", "kind", "condition", "verdict", "inputs")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -41,13 +37,15 @@ Path = tuple[str | int, ...]
 
 
 def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = None) -> dict[str, Any]:
-    """The report of these weights with the options and the observation of the document; ``own``: the states it is about."""
+    """The report of these weights with the options of the document; ``own``: the states it is about."""
     from eigentoken.checking.layers import layer_record
     from eigentoken.checking.report import assemble
+    from eigentoken.theory.statements.registry import statements
 
     ids = [each["id"] for each in document["statements"]]
     if len(set(ids)) != len(ids):
         raise ValueError("a check report lists a statement twice: expected what check -o wrote")
+    statements().load()  # all are asked for: one by one each would be looked for in every file
     records = {}
     for index in sorted({model.architecture.weights_of(index) for index in range(model.n_layers)}):
         layer = model.layer(index)
@@ -55,11 +53,12 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
         records[index], _ = layer_record(layer, ids, heads_only=document["options"].get("heads_only", False))
     bounds = bounds_again(document, model, ids, own)
     options, states = document["options"], document["states"]
+    principal = {index: record["principal"] for index, record in records.items()}
     if own is not None:
-        principal = {index: record["principal"] for index, record in records.items()}
         weights = model.architecture.weights_of
         states = own.document(model, lambda index: principal[weights(index)], ids)
-    report = assemble(model, records, document["observed"], bounds, ids, options, states=states).as_dict()
+    observed = observed_again(document, model, principal, own)
+    report = assemble(model, records, observed, bounds, ids, options, states=states).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
     return made
 
@@ -73,6 +72,27 @@ def bounds_again(
     options = document["options"]
     known = options["sequences"] and (document["states"] is None or own is not None)
     return bounds_at_tokens(model, options["tokens"], options["seed"], ids, own) if known else []
+
+
+def observed_again(
+    document: Mapping[str, Any], model: Any, principal: Mapping[int, Any], own: OwnStates | None
+) -> list[Observed]:
+    """What the same tokens do in the layers; what is stated where they are not here."""
+    from eigentoken.checking.observe import observe
+
+    options = document["options"]
+    if document["states"] is not None and own is None:
+        stated: list[Observed] = document["observed"]
+        return stated
+    if not options["sequences"] or options.get("heads_only", False):
+        return []
+    return observe(model, options["sequences"], options["tokens"], options["seed"], principal, own)
+
+
+def measured_of_tokens(document: Mapping[str, Any]) -> list[Path]:
+    """Sizes of idealisations that were measured at the tokens."""
+    rows = enumerate(document["idealisations"])
+    return [("idealisations", place, "measured") for place, row in rows if isinstance(row["measured"], list)]
 
 
 def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:
@@ -98,7 +118,10 @@ def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool, states_k
 
     ``elsewhere``: the weights were read from another place; ``states_known``: it was made again from the given states too.
     """
-    left_out: tuple[Path, ...] = (*UNCOVERED, *other_tokens(shown.document, fresh))
+    other = other_tokens(shown.document, fresh)
+    left_out: tuple[Path, ...] = (*UNCOVERED, *other)
+    if other or (shown.document["states"] is not None and not states_known):
+        left_out = (*left_out, *OF_TOKENS, *measured_of_tokens(shown.document))
     if states_known:
         left_out = (*left_out, ("states", "source"), *other_states(shown.document, fresh))
     elif shown.document["states"] is not None:
@@ -130,16 +153,18 @@ class _Comparison:
                 names = sorted(map(str, set(stated) ^ set(fresh)))
                 self._differs(path, f"other fields than the weights give: {', '.join(names)[:200]}")
                 return
+            largest = _largest(fresh.values())
             for name in fresh:
-                self.node((*path, name), stated[name], fresh[name], _largest(fresh.values()))
+                self.node((*path, name), stated[name], fresh[name], largest)
             if not fresh:
                 self.shown.cover(path)
         elif isinstance(fresh, list) and isinstance(stated, list):
             if len(stated) != len(fresh):
                 self._differs(path, f"{len(stated)} entries are stated, the weights give {len(fresh)}")
                 return
+            largest = _largest(fresh)
             for index, (mine, again) in enumerate(zip(stated, fresh, strict=True)):
-                self.node((*path, index), mine, again, _largest(fresh))
+                self.node((*path, index), mine, again, largest)
             self._enclosed(path, stated, fresh)
             if not fresh:
                 self.shown.cover(path)
