@@ -15,6 +15,11 @@ import sympy as sp
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
+from eigentoken.theory.calculus import Index, MaskEntry, delta, dot, factor, vector
+from eigentoken.theory.calculus import matrix as product
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, ForAll, proposition
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import IsIdentity, Relation
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -22,6 +27,27 @@ from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant, Vector
 
 U = matrix("U")
+_I, _J, _K = (Index("token", name) for name in "ijl")
+_HERE, _THERE, _Z = vector("x", _I), vector("x", _J), VectorLetter("z")
+_MOST = sp.Symbol("h", nonnegative=True)
+_BEHIND = Tensor(dot(_HERE, _THERE - _HERE, product("P")))
+_PULL = sp.exp(2 * _BEHIND) * (1 - Tensor(dot(_HERE, _THERE)) ** 2)
+_EARLIER = Conjunction(
+    (
+        proposition(sp.Eq(Tensor(factor(MaskEntry("causal", _I, _J))), 1, evaluate=False)),
+        proposition(sp.Eq(Tensor(delta(_I, _J)), 0, evaluate=False)),
+    )
+)
+_WEAK = ForAll(_J, _EARLIER, proposition(sp.Le(_PULL, _MOST**2, evaluate=False)))
+_SPEED = Rate(dot(vector(_Z.name), _HERE)) ** 2 * d
+_COUNT = Tensor(factor(MaskEntry("causal", _I, _K)).summed(_K)) - 1
+_LENGTH = Tensor(dot(vector(_Z.name), vector(_Z.name)))
+#: Where ``e^{x_i^T P (x_j - x_i)} sin(x_i, x_j) <= h`` for every earlier token j: ``sqrt(d) |z^T dx_i/dt| <= (i - 1) h |z|``.
+SLOW = ForAll(
+    _I,
+    TRUE,
+    ForAll(_MOST, _WEAK, ForAll(_Z, TRUE, proposition(sp.Le(_SPEED, (_COUNT * _MOST) ** 2 * _LENGTH, evaluate=False)))),
+)
 
 
 def pull(angle: Any, beta: Any, numbers: Any = mpmath) -> Any:
@@ -114,6 +140,7 @@ CL_14 = register(
         title="Strong Renyi centres move slowly; how many there are",
         systems=("causal-flow",),
         conditions=(IsIdentity(U), Relation(sp.Eq(d, 2))),
+        claims=(Formula(SLOW),),
         text=r"Let $P = \beta I$, $\beta > 0$, with weights that sum to one, $h(x) = e^{\beta(\cos x - 1)}\sin x$, "
         r"largest at $x^*$ "
         r"with $\cos x^* = \frac{-1 + \sqrt{1 + 4\beta^2}}{2\beta}$. If token $s$ starts at a distance above $(1 + "

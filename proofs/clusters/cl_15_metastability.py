@@ -12,15 +12,26 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.caps import LEAVING, leaving
 from eigentoken.proofs.clusters.sources import METASTABLE, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere, unit_rows
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, SourceKind, Statement, Variant, Vector
-from eigentoken.theory.statements.steps import Argument, Derivation, Inequality
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    SourceKind,
+    Statement,
+    Variant,
+    Vector,
+)
 
 V = matrix("V")
 
@@ -47,37 +58,6 @@ def angles(times: list[float]) -> list[float]:
 
     start = np.array([[-0.1, 0.05, 0.1, np.pi / 2 - 0.1, np.pi / 2 + 0.08]])
     return [float(each) for state in run(field, start, times) for each in state[0]]
-
-
-def derive() -> Derivation:
-    """One summand of the height of the farthest token, of its own cluster and of another."""
-    weight, height, other, cos, rho, own = sp.symbols("a u v c rho w", real=True)
-    return Derivation(
-        (
-            Inequality(
-                name="own cluster",
-                says="At the farthest token, with height $u = w^{\\top}x_i > 0$, a token of its own cluster has $v = "
-                "w^{\\top}x_j \\ge u$ and $c = x_i^{\\top}x_j \\le 1$: it does not lower $u$.",
-                hypotheses=(weight >= 0, height > 0, other >= height, cos <= 1),
-                conclusion=weight * (other - cos * height) >= 0,
-            ),
-            Inequality(
-                name="other clusters",
-                says="A token of another cluster lowers $u$ by at most its weight times $\\sin\\theta = \\sqrt{1 - "
-                "u^2}$: with $w "
-                "= w^{\\top}x_j - c\\,u$, $w^2 \\le 1 - u^2$.",
-                hypotheses=(weight >= 0, rho >= 0, sp.Eq(rho**2, 1 - height**2), own**2 <= 1 - height**2),
-                conclusion=weight * own >= -weight * rho,
-                uses=("own cluster",),
-            ),
-            Argument(
-                name="the rest",
-                says="So the largest angle to the own centre grows at most at the rate $\\eta$ as long as all tokens "
-                "are in their caps, by comparison of the largest of finitely many quantities.",
-                uses=("other clusters",),
-            ),
-        )
-    )
 
 
 def confined(source: np.random.Generator) -> Mapping[str, float]:
@@ -123,17 +103,22 @@ CL_15 = register(
         id="CL-15",
         kind=Kind.EXTENSION,
         source=recorded(METASTABLE, "metastable clusters; the explicit form is ours"),
-        title="Metastable clusters: no token leaves its cap for an explicit time",
+        title="Metastable clusters: how fast a token can leave its cap",
         systems=("attention-flow",),
         conditions=(IsIdentity(V),),
-        text=r"Let $M = \beta I$, $\beta > 0$; clusters $q$ of $n_q$ tokens, unit centres $w_q$ at angles at least "
-        r"$\Theta$; $r_0 < "
-        r"r_1 < \min(\frac{\Theta}2, \frac{\pi}2)$ and $\angle(x_i(0), w_q) \le r_0$ for $i \in q$. With $\eta = (n - "
-        r"\min_qn_q)\,"
-        r"e^{-\beta(1 - \cos(\Theta - 2r_1))}$ the largest angle to the own centre is at most $r_0 + \eta t$ for $t \le (r_1 - "
-        r"r_0)/\eta$.",
-        derive=derive,
-        prose_from=("the rest",),
+        claims=(Formula(LEAVING),),
+        proof=leaving,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"By comparison of the largest of finitely many angles: let $M = \beta I$, $\beta > 0$; clusters $q$ of $n_q$ "
+                r"tokens, unit centres $w_q$ at angles at least $\Theta$; $r_0 < r_1 < \min(\frac{\Theta}2, \frac{\pi}2)$ and "
+                r"$\angle(x_i(0), w_q) \le r_0$ for $i \in q$. Inside the caps of radius $r_1$ the claim has $g = \beta(1 - "
+                r"\cos(\Theta - 2r_1))$, and at most $n - n_q$ tokens are of the second kind: with $\eta = (n - "
+                r"\min_qn_q)\,e^{-g}$ the largest angle to the own centre is at most $r_0 + \eta t$ for $t \le (r_1 - "
+                r"r_0)/\eta$.",
+            ),
+        ),
         printed=Printed(
             text=r"$\|u - v\| + \sqrt{E(u) - E(v)} \le e^{-(1 - \varepsilon)t}\sqrt{E(u_0) - E(v_0)} + "
             r"C_{\varepsilon}\delta$ (an "
