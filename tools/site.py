@@ -81,19 +81,50 @@ def _up(name: str) -> str:
 
 
 def statements_for_the_search() -> str:
-    """Every statement under a heading of its own, so that the search of the site finds it by title, condition and claim."""
-    from html import escape
+    """Every statement under a heading of its own, by paper: the search of the site finds it by title, condition and claim.
 
-    from eigentoken.atlas.build import text_for_search
+    What a statement says is HTML, which Markdown leaves as it is: no bracket of a formula becomes a link."""
+    from html import escape
+    from itertools import groupby
+
     from eigentoken.atlas.graph import page_name
+    from eigentoken.theory.language.readings import LATEX
+    from eigentoken.theory.printing.plain_text import plain_text
     from eigentoken.theory.statements.registry import statements
 
+    def says(mark: str, word: object) -> str:
+        return f"{mark} {escape(plain_text(f'${LATEX(word)}$'), quote=False)}"
+
     parts = []
-    for each in statements():
-        text = escape(text_for_search(each), quote=False).replace("_", r"\_").replace("*", r"\*").replace("|", r"\|")
-        link = f'<a href="atlas/{page_name(each.id)}">{each.id}</a>'
-        parts.append(f"\n## {each.title}\n\n{link}, {each.source}. {text}\n")
+    for paper, told in groupby(
+        sorted(statements(), key=lambda each: each.source.paper), lambda each: each.source.paper
+    ):
+        parts.append(f"\n## {paper}\n")
+        for each in told:
+            link = f'<a href="atlas/{page_name(each.id)}">{each.id}</a>, {escape(str(each.source), quote=False)}'
+            lines = [says("if", word) for word in each.conditions] + [says("then", word) for word in each.claims]
+            parts.append(f"\n### {each.title}\n\n<p>{BREAK.join([link, *lines])}</p>\n")
     return "".join(parts)
+
+
+#: The end of a line of HTML, with white space for the index of the search.
+BREAK = "<br>\n"
+#: Roles of reStructuredText in docstrings, which Markdown shows as they stand: ``:class:`` before a name in code.
+ROLE = re.compile(r":(?:class|func|meth|data|attr|mod|exc):(?=(?:<|\\u003c)code)")
+
+
+def finish(target: Path, *, atlas: bool) -> None:
+    """Take the roles out of what docstrings say, and lead back from the pages of the atlas to the documentation."""
+    for path in [*target.glob("*.html"), target / "search" / "search_index.json"]:
+        text = path.read_text(encoding="utf-8")
+        if ROLE.search(text):
+            path.write_text(ROLE.sub("", text), encoding="utf-8")
+    opening = '<nav aria-label="pages">'
+    for path in (target / "atlas").glob("*.html") if atlas else ():
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            text.replace(opening, f'{opening}<a href="../index.html">Documentation</a> · ', 1), encoding="utf-8"
+        )
 
 
 def stage(folder: Path = STAGE) -> Path:
@@ -109,6 +140,8 @@ def stage(folder: Path = STAGE) -> Path:
         target.write_text(staged_text(path.read_text(encoding="utf-8"), name, pages), encoding="utf-8")
     (folder / "pages" / "atlas.md").write_text(ATLAS + statements_for_the_search(), encoding="utf-8")
     shutil.copytree(docs / "images", folder / "pages" / "images")
+    for name in ("extra.css", "extra.js"):
+        shutil.copy(docs / "site" / name, folder / "pages" / name)
     configuration = (docs / "site" / "mkdocs.yml").read_text(encoding="utf-8").replace("SOURCE", str(ROOT / "src"))
     made = folder / "mkdocs.yml"
     made.write_text(f"docs_dir: pages\n{configuration}", encoding="utf-8")
@@ -135,6 +168,7 @@ def build(output: Path, *, atlas: bool) -> Path:
         from eigentoken.atlas import build as build_atlas
 
         build_atlas(target / "atlas")
+    finish(target, atlas=atlas)
     versions = sorted((path.name for path in output.iterdir() if (path / "index.html").exists()), reverse=True)
     listed = [{"version": name, "title": name, "aliases": []} for name in versions]
     (output / "versions.json").write_text(json.dumps(listed), encoding="utf-8")

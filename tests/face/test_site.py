@@ -64,6 +64,37 @@ def test_the_page_of_the_api_has_public_names_only_and_every_command() -> None:
     assert commands | {"recheck", "steer", "reproduce", "statements", "statement"} <= {name for _, name in shown}
 
 
+def test_the_examples_of_the_api_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Top to bottom, in the folder of the repository, as the page says; every section has one."""
+    text = (ROOT / "docs" / "site" / "api.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    assert len(blocks) == text.count("\n## ") + 1  # and the import
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, names)
+
+
+def test_roles_of_docstrings_are_taken_out(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    for name in ("api.html", "search/search_index.json"):
+        (tmp_path / name).write_text("a loaded :class:<code>Model</code>, at :meta: and <code>:class:</code>")
+    tool().finish(tmp_path, atlas=False)
+    for name in ("api.html", "search/search_index.json"):
+        assert (tmp_path / name).read_text() == "a loaded <code>Model</code>, at :meta: and <code>:class:</code>"
+
+
+@pytest.mark.slow
+def test_brackets_of_a_formula_are_no_link() -> None:
+    """The search page is Markdown; ``D[(x)](w)`` stands in it as HTML."""
+    text = tool().statements_for_the_search()
+    lines = text.splitlines()
+    bracketed = [line for line in lines if "](" in line]
+    assert bracketed
+    assert all(line.startswith(("if ", "then ")) for line in bracketed)
+    assert text.count("<p>") == text.count("</p>") == text.count("\n### ")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Strict: a link to a page that is not there is an error."""
@@ -108,3 +139,22 @@ def test_the_site_is_searched_and_fetches_nothing_from_elsewhere(browser: Any, s
     assert page.locator("h3", has_text="certify").count() == 1
     assert [url for url in fetched if not url.startswith((served, "data:", "blob:"))] == []
     assert problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs_browser
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_the_site(browser: Any, served: str, colours: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
+    few = """() => { const but = (n, all) => [...all].slice(n).forEach(each => each.remove());
+        document.querySelectorAll('table').forEach(each => but(4, each.querySelectorAll('tr')));
+        but(40, document.querySelector('article').children);
+        document.querySelectorAll('.md-nav__list').forEach(each => but(8, each.children)); }"""
+    for name in ("index", "check", "api", "atlas", "gallery", "tables/statements"):
+        page = browser.new_page(color_scheme=colours)
+        page.goto(f"{served}/{__version__}/{name}.html")
+        page.wait_for_timeout(500)
+        page.evaluate(few)
+        found = axe.Axe().run(page).response["violations"]
+        assert {each["id"]: [node["html"][:90] for node in each["nodes"][:2]] for each in found} == {}, name
+        page.close()

@@ -1,0 +1,14 @@
+// What axe-core finds in the theme: a dialog without a name, groups of buttons with one name, wide tables out of the keyboard's reach.
+(() => {
+  const named = () => {
+    document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+    document.querySelectorAll("nav.md-code__nav").forEach((each, number) => each.setAttribute("aria-label", `code block ${number + 1}`));
+    document.querySelectorAll(".md-typeset__scrollwrap").forEach(each => { if (each.scrollWidth > each.clientWidth) each.tabIndex = 0; });
+  };
+  let waiting = 0;
+  const later = () => { clearTimeout(waiting); waiting = setTimeout(named, 50); };
+  document.addEventListener("DOMContentLoaded", () => {
+    named();
+    new MutationObserver(later).observe(document.body, { childList: true, subtree: true });
+  });
+})();
