@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from eigentoken.numerics.certified.probe import probe_arithmetic, probe_numpy
+from eigentoken.numerics.certified.probe import BackendRefused, probe_arithmetic, probe_numpy
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, frobenius_above, gamma, up
 
 __all__ = [
@@ -96,7 +96,8 @@ def using(arithmetic: DeviceArithmetic) -> Iterator[DeviceArithmetic]:
     'cpu'
     """
     if not any(arithmetic is each for each in _PROBED):
-        probe_arithmetic(arithmetic.name, arithmetic.product).require(subnormals=False)
+        large = 512 if arithmetic.least > 0 else 0  # devices have another routine for what is large
+        probe_arithmetic(arithmetic.name, arithmetic.product, large=large).require(subnormals=False)
         _PROBED.append(arithmetic)
     token = _CURRENT.set(arithmetic)
     try:
@@ -113,7 +114,10 @@ def multiply(a: Array, b: Array) -> Array:
     small = a.shape[0] * a.shape[-1] * b.shape[-1] < chosen.least
     if small or _may_be_flushed(a) or _may_be_flushed(b):
         return np.asarray(a @ b)
-    return chosen.product(a, b)
+    found = chosen.product(a, b)
+    if found.shape != (a.shape[0], b.shape[1]) or found.dtype != np.float64:
+        raise BackendRefused(f"backend {chosen.name} gave a product of shape {found.shape} and type {found.dtype}")
+    return found
 
 
 def factors_there(n: int) -> bool:

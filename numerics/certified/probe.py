@@ -1,7 +1,8 @@
 """The backend probe: a device may issue certificates only after its arithmetic was seen to obey the bounds.
 
 Every float bound here assumes ``|fl(A B) - A B| <= gamma_k |A| |B|`` entrywise, in any order of summation.  TF32,
-float16 accumulation and Strassen-like products do not obey it.  The probe multiplies graded integer matrices (rows and
+float16 accumulation, Strassen-like products, rounding towards zero and float64 that is put together from whole-number slices
+with one scale for a row do not obey it.  The probe multiplies graded integer matrices (rows and
 columns scaled by powers of two, with cancellation) whose product is known exactly from integer arithmetic, and takes
 the worst ratio of observed error to bound.  It also factors graded definite matrices (``R R^T`` against S, Rump's
 bound) and looks whether subnormal numbers survive.  A backend whose ratio exceeds 1 is refused.  A probe is evidence
@@ -87,6 +88,39 @@ def _plain_ratio(matmul: Callable[[Array, Array], Array], rng: np.random.Generat
     return _error_over_bound(matmul, a, b)
 
 
+def _complementary_ratio(matmul: Callable[[Array, Array], Array], rng: np.random.Generator) -> float:
+    """Large entries that meet small ones, along the inner index: what a scheme with one scale for a row spoils.
+
+    Float64 out of whole-number slices (cuBLAS's emulation) keeps a fixed number of bits below the largest entry of a row or
+    column; every product here is of the size that such a scheme drops.
+    """
+    a, b = rng.standard_normal((9, 40)), rng.standard_normal((40, 9))
+    exponents = np.where(np.arange(40) % 2, 0, -45)
+    return _error_over_bound(matmul, np.ldexp(a, exponents[None]), np.ldexp(b, (-45 - exponents)[:, None]))
+
+
+def _directed_ratio(matmul: Callable[[Array, Array], Array]) -> float:
+    """Sums of one and of numbers just below its last bit, one at any place: what rounding towards zero loses each time."""
+    inner = 65
+    small = 2.0**-52 * (1 - 2.0**-20)
+    a = np.full((13, inner), small)
+    a[np.arange(13), np.linspace(0, inner - 1, 13).astype(int)] = 1.0
+    signs = np.where(np.arange(13) % 2, 1.0, -1.0)
+    return _error_over_bound(matmul, a, np.broadcast_to(signs, (inner, 13)).copy())
+
+
+def _large_ratio(matmul: Callable[[Array, Array], Array], rng: np.random.Generator, size: int) -> float:
+    """A few entries of a product that is large enough for the routine that large products get."""
+    a, b = rng.standard_normal((size, size)), rng.standard_normal((size, size))
+    a[:, size // 2 :], b[size // 2 :] = a[:, : size // 2], -b[: size // 2] + np.ldexp(b[: size // 2], -30)
+    few = np.array([0, 1, size // 2, size - 1])
+
+    def of_few(_: Array, __: Array) -> Array:
+        return np.asarray(matmul(a, b), dtype=np.float64)[np.ix_(few, few)]
+
+    return _error_over_bound(of_few, a[few], b[:, few])
+
+
 def _error_over_bound(matmul: Callable[[Array, Array], Array], a: Array, b: Array) -> float:
     """The largest ``|fl(A B) - A B| / (k u |A| |B|)``, in exact arithmetic."""
     size, inner = a.shape
@@ -133,11 +167,18 @@ def probe_arithmetic(
     matmul: Callable[[Array, Array], Array],
     cholesky: Callable[[Array], Array] | None = None,
     sizes: tuple[int, ...] = (5, 33, 65),
+    large: int = 0,
 ) -> Probe:
-    """Probe any pair of functions; nothing is cached."""
+    """Probe any pair of functions; nothing is cached.  ``large``: also a square product of this even size."""
     rng = np.random.default_rng(20260)
     with np.errstate(all="ignore"):
-        product = max(_plain_ratio(matmul, rng), *(_product_ratio(matmul, rng, size) for size in sizes))
+        product = max(
+            _plain_ratio(matmul, rng),
+            _complementary_ratio(matmul, rng),
+            _directed_ratio(matmul),
+            _large_ratio(matmul, rng, large) if large else 0.0,
+            *(_product_ratio(matmul, rng, size) for size in sizes),
+        )
         factor = max(_factor_ratio(cholesky, rng, size) for size in sizes) if cholesky is not None else 0.0
         small = matmul(np.array([[2.0**-1070]]), np.array([[1.0]]))
     return Probe(backend, product, factor, bool(np.asarray(small).ravel()[0] == 2.0**-1070))

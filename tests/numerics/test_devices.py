@@ -21,7 +21,7 @@ from eigentoken.numerics.certified.probe import BackendRefused
 from eigentoken.numerics.certified.rounding import TINY, UNIT
 from eigentoken.numerics.recheck import recheck
 from tests.commands import here
-from tests.tools.simulated_device import SimulatedDevice
+from tests.tools.simulated_device import SimulatedDevice, chopped, fixed_point
 
 #: Every device of this machine, the slices that a device without float64 would use, and two that are not here.
 DEVICES = [
@@ -125,6 +125,42 @@ def test_an_arithmetic_beyond_its_bound_is_refused() -> None:
     )  # sums in half precision
     with pytest.raises(BackendRefused), using(half):
         raise AssertionError("half-precision sums were let in")
+
+
+@pytest.mark.parametrize("product", [chopped, fixed_point], ids=lambda each: each.__name__)
+def test_arithmetics_that_were_let_in_before_are_refused(product: Any) -> None:
+    """Towards zero it errs by twice the bound, with one scale for a row by any multiple of it; random entries show neither."""
+    device = SimulatedDevice()
+    device.product = product  # type: ignore[method-assign]
+    with pytest.raises(BackendRefused, match="may not issue certificates"), using(device):
+        raise AssertionError(f"{product.__name__} was let in")
+
+
+@pytest.mark.parametrize("spoiled", [np.nan, np.inf, -np.inf, 1e300])
+def test_a_device_that_breaks_after_its_probe_makes_no_false_answer(spoiled: float) -> None:
+    device = SimulatedDevice()
+    definite, indefinite = np.diag([3.0, 2.0, 1.0]) + 0.1, np.array([[1.0, 2.0, 0], [2.0, 1.0, 0], [0, 0, 1.0]])
+    turning = np.array([[0.0, -1.0, 0], [1.0, 0.0, 0], [0, 0, 0.5]])
+    with using(device):
+        device.product = lambda a, b: np.full((a.shape[0], b.shape[1]), spoiled)  # type: ignore[method-assign]
+        assert certify("positive-definite", definite) != "fails"
+        assert certify("positive-definite", indefinite) != "holds"
+        assert certify("dominant-modulus", turning) != "holds"
+        assert certify("nonsingular", indefinite) != "fails"
+        device.product = lambda a, b: np.zeros(1)  # type: ignore[method-assign]
+        with pytest.raises(BackendRefused, match="product of shape"):
+            multiply(definite, definite)
+
+
+def test_large_products_are_probed_where_a_device_has_a_routine_for_them() -> None:
+    class TwoRoutines(SimulatedDevice):
+        def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return np.asarray(
+                a @ b if len(a) < 200 else (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float64)
+            )
+
+    with pytest.raises(BackendRefused), using(TwoRoutines(least=64**3)):
+        raise AssertionError("a large product in single precision was let in")
 
 
 def test_slices_are_exact_where_digits_end_and_numpy_elsewhere() -> None:

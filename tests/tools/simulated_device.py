@@ -1,13 +1,14 @@
 """A device that is not here: sums in a random order, every multiply-add fused, subnormal numbers flushed to zero.
 
 The products are those of a machine that obeys IEEE arithmetic and nothing more.  ``spoil`` makes one that does not:
-its operands are rounded to 11 bits first, as TF32 does.
+its operands are rounded to 11 bits first, as TF32 does.  :func:`chopped` and :func:`fixed_point` are products of others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import flint
 import numpy as np
 
 from eigentoken.numerics.certified.error_free_products import two_sum
@@ -36,6 +37,34 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     p, e = two_product(a, b)
     s, t = two_sum(c, p)
     return flushed(s + (t + e))
+
+
+def chopped(a: Array, b: Array) -> Array:
+    """Every product and sum rounded towards zero."""
+
+    def towards_zero(value: Array, rest: Array) -> Array:
+        return np.where(np.sign(rest) * np.sign(value) < 0, np.nextafter(value, 0.0), value)
+
+    total = np.zeros((a.shape[0], b.shape[1]))
+    for k in range(a.shape[1]):
+        left, right = np.broadcast_arrays(a[:, k : k + 1], b[k : k + 1])
+        total = towards_zero(*two_sum(total, towards_zero(*two_product(left, right))))
+    return total
+
+
+def fixed_point(a: Array, b: Array, bits: int = 56) -> Array:
+    """Float64 out of whole numbers: so many bits below the largest entry of each row and column, no more."""
+
+    def cut(x: Array, axis: int) -> tuple[Array, Array]:
+        exponent = np.frexp(np.abs(x).max(axis=axis, keepdims=True))[1]
+        return np.trunc(np.ldexp(x, bits - exponent)), exponent - bits
+
+    (left, first), (right, second) = cut(a, 1), cut(b, 0)
+    whole = flint.fmpz_mat([[int(v) for v in row] for row in left]) * flint.fmpz_mat(
+        [[int(v) for v in row] for row in right]
+    )
+    found = np.array([float(int(v)) for v in whole.entries()]).reshape(len(left), right.shape[1])
+    return np.ldexp(found, first + second)
 
 
 @dataclass
