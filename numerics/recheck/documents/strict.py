@@ -42,6 +42,10 @@ KEYWORDS = frozenset(
     | {"if", "then", "else"}
 )
 
+#: What :func:`_plain` and :meth:`_Validator._combined` read.
+PLAIN = frozenset({"type", "const", "enum", "minimum", "maximum", "minLength", "pattern"})
+COMBINED = frozenset({"allOf", "anyOf", "if"})
+
 
 def _short(value: Any) -> str:
     text = " ".join((value if isinstance(value, str) else str(value)).split())
@@ -79,27 +83,29 @@ class _Validator:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = schema
-        self.known: dict[int, Any] = {}
+        self.known: dict[int, tuple[Any, bool, bool]] = {}
 
     def broken(self, value: Any, rule: Any, where: Where) -> str | None:
         if rule is True:
             return None
         if rule is False:
             return f"{_place(where)} must not be there"
-        if id(rule) not in self.known:
-            self.known[id(rule)] = rule  # kept, so that its id stays its own
+        known = self.known.get(id(rule))
+        if known is None:
             unknown = set(rule) - KEYWORDS - NOTES
             if unknown:
                 raise ValueError(f"the schema uses {sorted(unknown)}, which the validator does not know")
+            # the rule is kept, so that its id stays its own
+            known = self.known[id(rule)] = (rule, not PLAIN.isdisjoint(rule), not COMBINED.isdisjoint(rule))
         if "$ref" in rule:
             why = self.broken(value, self._referred(rule["$ref"]), where)
             if why is not None:
                 return why
         return (
-            _plain(value, rule, where)
+            (_plain(value, rule, where) if known[1] else None)
             or (self._object(value, rule, where) if isinstance(value, dict) else None)
             or (self._array(value, rule, where) if isinstance(value, list) else None)
-            or self._combined(value, rule, where)
+            or (self._combined(value, rule, where) if known[2] else None)
         )
 
     def _referred(self, reference: str) -> Any:
