@@ -15,7 +15,7 @@ from eigentoken.numerics.certified.eigen import eig
 from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
 from eigentoken.numerics.experiments.alignment import Directions, alignments, blocks_of, file_name
 from eigentoken.numerics.experiments.paper_models import FIGURE_2, FIGURE_7, whose
-from eigentoken.numerics.experiments.power_method_layers import SAMPLES, start_tokens, three_rows
+from eigentoken.numerics.experiments.power_method_layers import BANDS, SAMPLES, start_tokens, three_rows
 from eigentoken.numerics.experiments.registry import Check, Context, RecipeResult, check, recipe
 from eigentoken.theory.systems.catalogue import LI_ALTAFINI
 from eigentoken.transformer_layer import ATTENTION_ONLY, Block, attention, run_block
@@ -121,7 +121,7 @@ def _steering(context: Context, models: list[Any], title: str, paper: Sequence[s
         }
     note = (
         f"{whose(models, paper)}; w is a random direction, z = w: what counts is mu |z^T x|, not the gap alone (PM-S3); "
-        "{BANDS}; the panel over mu is ours"
+        f"{BANDS}; the panel over mu is ours"
     )
     return RecipeResult(checks, numbers, Chart(title, panels), note)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -312,3 +313,17 @@ def test_a_recipe_with_a_model_shows_its_evidence(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "the period is 1" in shown.output
     assert "swings 0.470" in shown.output
+
+
+def test_no_note_of_a_recipe_prints_the_name_of_a_constant() -> None:
+    """A part of a note without its ``f`` was printed as ``{BANDS}`` in two captions."""
+    folder = Path(__file__).resolve().parents[2] / "numerics" / "experiments"
+    read = 0
+    for path in sorted(folder.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        filled = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in filled:
+                assert not re.search(r"\{[A-Z_]{3,}\}", node.value), (path.name, node.lineno)
+                read += 1
+    assert read > 100
