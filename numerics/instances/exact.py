@@ -149,9 +149,9 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
     """An exact draft near the single instance of the batch, at this roundness; ``None`` where the place has no state.
 
     The instance is turned to a basis in which it is simple, unless it is to be taken ``as_it_stands`` (which only an instance at
-    no place can be): what code of an author says of entries is not the same in another basis.
+    no place, or at an opposite pair, can be): what code of an author says of entries is not the same in another basis.
     """
-    as_it_stands = as_it_stands and plan.place is None
+    as_it_stands = as_it_stands and (plan.place is None or isinstance(plan.place, AntipodalAt))
     if isinstance(plan.place, Clustering):
         return _clustered_draft(batch, denominator)
     curved = batch.system.space is Space.ELLIPSOID and denominator > 1 and plan.place is None
@@ -186,7 +186,8 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
                     made[i][j] = made[j][i]
                 elif corner and name == plan.system.value and j == 0 and i > 0:
                     made[i][j] = Fraction(0)
-        if name == plan.system.score and isinstance(plan.place, AntipodalAt | Polygonal) and batch.n % 2 == 0:
+        paired = isinstance(plan.place, AntipodalAt | Polygonal) and batch.n % 2 == 0 and not as_it_stands
+        if name == plan.system.score and paired:
             made[0][0] = Fraction(0)
         if name == plan.system.metric:
             return rows_of(sp.eye(d) if factor is None else factor * factor.T)
@@ -214,7 +215,9 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         return None
     _respect_multiples(plan, ready, matrices, denominator)
     tokens = (
-        _tokens(plan, ready, denominator, diagonal is not None)
+        _opposite(batch, denominator)
+        if as_it_stands and plan.place is not None
+        else _tokens(plan, ready, denominator, diagonal is not None)
         if factor is None
         else _on_ellipsoid(ready, factor, denominator)
     )
@@ -443,6 +446,12 @@ def _rounded(batch: Batch, denominator: int) -> Tokens:
     if batch.system.space is Space.EUCLIDEAN:
         return tuple(tuple(rounded(a, denominator) for a in token) for token in x)
     return tuple(sphere_point(token, denominator) for token in x)
+
+
+def _opposite(batch: Batch, denominator: int) -> Tokens:
+    """The first half of the tokens at a point near the first one, the others opposite to it."""
+    first = sphere_point(batch.tokens[0, 0].tolist(), denominator)
+    return tuple(first if i < batch.n // 2 else tuple(-a for a in first) for i in range(batch.n))
 
 
 def _on_axis(batch: Batch, index: int, split: int) -> Tokens:

@@ -15,6 +15,7 @@ from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.instances.regions import into_region
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     BipartiteAt,
     Clustering,
     ConsensusAt,
@@ -228,6 +229,13 @@ def placed_zero(place: Zero, batch: Batch, generator: torch.Generator) -> Batch:
 def placed_consensus_set(place: ConsensusSet, batch: Batch, generator: torch.Generator) -> Batch:
     x = torch.randn(batch.count, 1, batch.d, generator=generator, dtype=torch.float64)
     return _put(batch, x.expand(-1, batch.n, -1).clone(), (0,) * batch.n)
+
+
+@PLACED.register(AtMostClusters)
+def placed_at_most_clusters(place: AtMostClusters, batch: Batch, generator: torch.Generator) -> Batch:
+    groups = tuple(i % place.count for i in range(batch.n))
+    x = torch.randn(batch.count, place.count, batch.d, generator=generator, dtype=torch.float64)
+    return _put(batch, x[:, list(groups)], groups)
 
 
 @PLACED.register(SomeEquilibrium, Hemisphere)

@@ -26,6 +26,7 @@ from eigentoken.theory.language.conditions import Condition, Relation
 from eigentoken.theory.language.opposites_and_rates import Fails
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     Clustering,
     ConsensusSet,
     Equiangular,
@@ -42,7 +43,7 @@ from eigentoken.theory.systems.suggestions import meant
 __all__ = ["TEMPLATE", "Conjecture", "ConjectureError", "about_a_set", "closed_form_only", "load", "new", "unreadable"]
 
 #: A set of states: neither is a point of it an equilibrium by itself, nor do its points stay apart.
-_SETS = (ConsensusSet, Equiangular, Hemisphere)
+_SETS = (ConsensusSet, Equiangular, Hemisphere, AtMostClusters)
 #: Families of states, each of which may be unstable; as they may be rotated into each other, none is asymptotically stable.
 _FAMILIES = (AntipodalAt, Polygonal, Clustering)
 

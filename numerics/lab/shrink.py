@@ -31,6 +31,7 @@ from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.places import AntipodalAt
 
 __all__ = ["Tried", "debunked", "shrink"]
 
@@ -246,7 +247,10 @@ def _rounded(job: _Shrinking, batch: Batch) -> ExactDraft | None:
 def _drafts(job: _Shrinking, batch: Batch) -> Iterator[ExactDraft]:
     """Exact drafts near the instance, coarse ones first."""
     bases = (
-        (True, False) if (job.plan.in_its_basis or job.target.claim is None) and job.plan.place is None else (False,)
+        (True, False)
+        if (job.plan.in_its_basis or job.target.claim is None)
+        and (job.plan.place is None or isinstance(job.plan.place, AntipodalAt))
+        else (False,)
     )
     for denominator in LADDER:
         for as_it_stands in bases:

@@ -33,6 +33,7 @@ from eigentoken.numerics.readings.region_places import region_avoids, region_mov
 from eigentoken.numerics.readings.starts_in_a_basin import capture
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.places import AntipodalAt, Place, Polygonal, SomeEquilibrium, Zero
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, undecided
 from eigentoken.theory.systems.system import Space, Time
 
@@ -43,7 +44,7 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
     """Refute a limit claim at this case, or leave it open: a limit is never certified from one instance."""
     from eigentoken.numerics.readings.certified_claims import classified
 
-    place = claim.place
+    place = claim.place.closed() if isinstance(claim.place, StateRegion) else claim.place
     every = isinstance(claim, claims.Converges)
     if case.instance.system.space is Space.EUCLIDEAN:
         growing = _growing_consensus(place, case)

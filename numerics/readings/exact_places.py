@@ -10,6 +10,7 @@ from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, rela
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     BipartiteAt,
     Clustering,
     ConsensusAt,
@@ -133,6 +134,19 @@ def membership_antipodal_at(place: AntipodalAt, case: Case) -> bool | None:
 def membership_consensus_set(place: ConsensusSet, case: Case) -> bool | None:
     tokens = case.instance.tokens
     return _all([same_tokens(token, tokens[0]) for token in tokens[1:]])
+
+
+@MEMBERSHIP.register(AtMostClusters)
+def membership_at_most_clusters(place: AtMostClusters, case: Case) -> bool | None:
+    """Tokens are put beside those that they equal; where that is open, nothing is said."""
+    kept: list[Any] = []
+    for token in case.instance.tokens:
+        pairs = [same_tokens(token, known) for known in kept]
+        if None in pairs and True not in pairs:
+            return None
+        if True not in pairs:
+            kept.append(token)
+    return len(kept) <= place.count
 
 
 @MEMBERSHIP.register(Zero)

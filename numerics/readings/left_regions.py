@@ -30,7 +30,7 @@ from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAns
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["region_left"]
+__all__ = ["margin_signs", "region_left"]
 
 #: A float trajectory is looked at so many times, at this distance, with so many steps between.
 LOOKS, STEP, PARTS = 80, Fraction(1, 20), 4
@@ -72,7 +72,7 @@ def region_left(region: StateRegion, case: Case) -> Verdict:
         for bits in BITS:
             with precision(bits):
                 after = [tuple(token) for token in ball_setting(case.instance, bits).advance()]
-                seen = list(_signs(region, case, after, bits))
+                seen = list(margin_signs(region, case, after, bits))
                 if -1 in seen:
                     return fails("the next state is outside the region (ball arithmetic)", certificate=_certificate({}))
                 if all(sign == 1 for sign in seen):
@@ -85,14 +85,14 @@ def region_left(region: StateRegion, case: Case) -> Verdict:
     for steps, end in enclosed_ends(case.instance, time, few):
         with precision(BITS[-1]):
             state = [tuple(end[i * d : (i + 1) * d]) for i in range(case.n)]
-            if -1 in _signs(region, case, state, BITS[-1]):
+            if -1 in margin_signs(region, case, state, BITS[-1]):
                 data = {"time": str(time), "steps": steps}
                 reason = f"at t = {time} the state is outside the region (validated integration)"
                 return fails(reason, certificate=_certificate(data))
     return undecided("the enclosure of the trajectory does not show that it left the region")
 
 
-def _signs(region: StateRegion, case: Case, state: Any, bits: int) -> Iterator[int | None]:
+def margin_signs(region: StateRegion, case: Case, state: Any, bits: int) -> Iterator[int | None]:
     """The sign of each margin at a state of balls, ``None`` where it is open."""
     setting = ball_setting(case.instance, bits)
     if isinstance(region, Where) and any(map(is_authors, region.observables)):

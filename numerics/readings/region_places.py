@@ -16,6 +16,7 @@ from eigentoken.theory.classification.jacobians import ball_setting
 from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     BipartiteAt,
     Clustering,
     ConsensusAt,
@@ -27,6 +28,7 @@ from eigentoken.theory.language.places import (
     SomeEquilibrium,
     Zero,
 )
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["region_avoids", "region_moves"]
@@ -43,6 +45,13 @@ def region_avoids(place: Place, case: Case, region: Region) -> bool:
         if isinstance(place, Polygonal):
             pushes = ball_setting(case.instance, BITS_HERE).influence(box)
             return any(_not_zero(a) for token in pushes for a in token)
+        if isinstance(place, AtMostClusters):
+            return _parted_tokens(box) > place.count
+        if isinstance(place, StateRegion):
+            from eigentoken.numerics.readings.left_regions import margin_signs
+
+            turned = bool(region.frame.turns) and not (place.keeps_turned() and case.instance.metric is None)
+            return not turned and -1 in margin_signs(place, case, box, BITS_HERE)
         if isinstance(place, Equiangular):
             return case.instance.metric is None and _unequal_angles(box)
         if _pair_off(place, box):
@@ -50,6 +59,15 @@ def region_avoids(place: Place, case: Case, region: Region) -> bool:
         if isinstance(place, ConsensusAt | BipartiteAt | EachAt) and not region.frame.turns:
             return _off_eigenvector(place, case, box)
     return False
+
+
+def _parted_tokens(box: Any) -> int:
+    """Tokens of which no two can be equal, at least so many: each that is apart from all that were counted."""
+    kept: list[Any] = []
+    for token in box:
+        if all(any(_not_zero(a - b) for a, b in zip(token, known, strict=True)) for known in kept):
+            kept.append(token)
+    return len(kept)
 
 
 def _pair_off(place: Place, box: Any) -> bool:

@@ -208,7 +208,7 @@ def manifold_of_rest(case: Case, found: Classification) -> str | None:
             at_limit += entry.multiplicity
         elif value is None or not _inside(value, limit, case):
             return None
-    dimension = _dimension(case)
+    dimension = case.d - 1 if _all_pairs_rest(case) else _dimension(case)
     if dimension is None or at_limit != dimension:
         return None
     return (
@@ -252,3 +252,15 @@ def _dimension(case: Case) -> int | None:
         stacked += [[F[i][j] - (mu if i == j else 0) for j in range(case.d)] for i in range(case.d)]
     rank = fmpq_mat(stacked).rank() if stacked else 0
     return case.d - rank - 1
+
+
+def _all_pairs_rest(case: Case) -> bool:
+    """Half of the tokens at w, the others at -w, with equal weights for every w: all such states are at rest."""
+    system, tokens, half = case.instance.system, case.instance.tokens, case.n // 2
+    if case.n % 2 or system.space is not Space.SPHERE or system.rotary is not None or case.instance.mask is not None:
+        return False
+    if any(same_tokens(x, tokens[0], 1 if i < half else -1) is not True for i, x in enumerate(tokens)):
+        return False
+    heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
+    scores = [sp.Matrix([list(row) for row in head[system.score]]) for head in heads] if system.score else []
+    return all(zero(entry) is True for M in scores for entry in M + M.T)

@@ -16,6 +16,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.regions import margin_of
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     BipartiteAt,
     Clustering,
     ConsensusAt,
@@ -281,6 +282,16 @@ def distance_antipodal_at(place: AntipodalAt, batch: Batch, x: Tensor) -> Tensor
 @DISTANCE.register(ConsensusSet)
 def distance_consensus_set(place: ConsensusSet, batch: Batch, x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(x - x[:, :1], dim=-1).amax(-1)
+
+
+@DISTANCE.register(AtMostClusters)
+def distance_at_most_clusters(place: AtMostClusters, batch: Batch, x: Tensor) -> Tensor:
+    """How far the farthest token is from those that were chosen, each as far as can be from the ones before it."""
+    away = torch.linalg.vector_norm(x - x[:, :1], dim=-1)
+    for _ in range(1, min(place.count, x.shape[1])):
+        chosen = x[torch.arange(len(x)), away.argmax(-1)].unsqueeze(1)
+        away = torch.minimum(away, torch.linalg.vector_norm(x - chosen, dim=-1))
+    return away.amax(-1)
 
 
 @DISTANCE.register(Zero)

@@ -85,6 +85,7 @@ from eigentoken.theory.language.observables_of_spread import (
 from eigentoken.theory.language.opposites_and_rates import Decays, Exists, Fails
 from eigentoken.theory.language.places import (
     AntipodalAt,
+    AtMostClusters,
     BipartiteAt,
     Clustering,
     ConsensusAt,
@@ -139,6 +140,7 @@ __all__ = [
     "Angle",
     "AntipodalAt",
     "AnyOf",
+    "AtMostClusters",
     "AttentionRank",
     "BipartiteAt",
     "BoundedInTime",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AntipodalAt",
+    "AtMostClusters",
     "BipartiteAt",
     "Clustering",
     "ConsensusAt",
@@ -102,6 +103,18 @@ class ConsensusSet(Place):
 
 
 @dataclass(frozen=True)
+class AtMostClusters(Place):
+    """All states with at most so many different tokens: ``AtMostClusters(1)`` is consensus."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        given: object = self.count
+        if type(given) is not int or given < 1:
+            raise TypeError(f"AtMostClusters: count must be an integer from 1, got {given!r}")
+
+
+@dataclass(frozen=True)
 class SomeEquilibrium(Place):
     """A single equilibrium, which may depend on the start."""
 
@@ -155,6 +168,11 @@ def latex_zero(place: Zero) -> str:
 @LATEX.register(ConsensusSet)
 def latex_consensus_set(place: ConsensusSet) -> str:
     return r"\{x_1 = \dots = x_n\}"
+
+
+@LATEX.register(AtMostClusters)
+def latex_at_most_clusters(place: AtMostClusters) -> str:
+    return rf"\{{\text{{at most {place.count} different tokens}}\}}"
 
 
 @LATEX.register(SomeEquilibrium)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,12 @@ import sympy as sp
 
 from eigentoken.theory.language.conditions import Condition, misplaced
 from eigentoken.theory.language.observables import Observable, dot
+from eigentoken.theory.language.observables_of_spread import (
+    interaction_energy,
+    mean_square,
+    smallest_product,
+    squared_diameter,
+)
 from eigentoken.theory.language.places import Place
 from eigentoken.theory.language.readings import LATEX, SYMBOLIC, word
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -44,6 +51,16 @@ class StateRegion(Place):
     def dimension(self) -> int | None:
         """The dimension of a token that the region speaks of, ``None`` for any."""
         return None
+
+    def closed(self) -> StateRegion:
+        """The region with its boundary: what states that tend to it have as limits."""
+        found = copy(self)
+        object.__setattr__(found, "strict", False)
+        return found
+
+    def keeps_turned(self) -> bool:
+        """Is a state inside whenever it is so after a rotation of all tokens that commutes with the weights?"""
+        return False
 
 
 @dataclass(frozen=True)
@@ -82,6 +99,9 @@ class Acute(StateRegion):
         mask: MaskValue,
     ) -> tuple[Number, ...]:
         return tuple(_cosine_margin(scalars, self.cosine, a, b) for a, b in combinations(x, 2))
+
+    def keeps_turned(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -134,6 +154,10 @@ class Subspace(StateRegion):
         return tuple(sign * entry for entry in outside for sign in (1, -1)) or (0 * scalars.one,)
 
 
+#: Observables that rotations of all tokens do not change, where these commute with the weights.
+_TURNED = (squared_diameter, smallest_product, mean_square, interaction_energy)
+
+
 @dataclass(frozen=True)
 class Where(StateRegion):
     """The states at which the observables are not negative: a region by inequalities of your own."""
@@ -157,6 +181,9 @@ class Where(StateRegion):
         mask: MaskValue,
     ) -> tuple[Number, ...]:
         return tuple(each(scalars, system, parameters, x, mask) for each in self.observables)
+
+    def keeps_turned(self) -> bool:
+        return all(any(each is known for known in _TURNED) for each in self.observables)
 
 
 def _rational(word: Any, part: str, value: Any) -> sp.Rational:

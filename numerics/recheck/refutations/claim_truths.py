@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 from mpmath import iv
 
+from eigentoken.numerics.recheck.refutations import complex_numbers  # noqa: F401 - fills its rows of EXACT_NUMBER
 from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH, EXACT_NUMBER
 from eigentoken.numerics.recheck.refutations.exact_motions import (
     falls_to_zero_or_stays,

@@ -7,7 +7,7 @@ Nothing is read from a certificate: all of this is decided by the instance.
   half plane, a pair is on the axis, or 0 is a double root.
 * Mirrored tokens ``x_i = s_i v`` on the line of an eigenvector, ``B v = b v``: each ``|s_i|`` falls where ``b v^T W v < 0`` and
   rises where it is positive.
-* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the eigenspaces around it is stable.
+* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable.
 * 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
 * Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise.
 """
@@ -196,13 +196,13 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
     v = tokens[0]
     if any(token not in (v, -v) for token in tokens) or look.at_rest() is not True:
         return False
-    around = []
-    for F in values:
+    around: list[sp.Matrix] = []
+    for F in () if _pairs_rest(look, tokens) else values:
         mu = (v.T * F * v)[0, 0]
         if F * v != mu * v:
             return False
         around.append(F - mu * sp.eye(look.instance.d))
-    dimension = look.instance.d - sp.Matrix.vstack(*around).rank() - 1
+    dimension = look.instance.d - 1 - (sp.Matrix.vstack(*around).rank() if around else 0)
     polynomial = intrinsic_charpoly(look.instance)
     if polynomial is None:
         return system.time is Time.FLOW and _counted(look, dimension)
@@ -210,6 +210,18 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
     while rest.degree() > 0 and rest.eval(limit) == 0:
         rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
     return bool(times == dimension and _all_inside(rest, system.time))
+
+
+def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
+    """The first half at w and the second at -w, full attention, skew scores or none: so is every rotated state."""
+    system, half = look.instance.system, len(tokens) // 2
+    if len(tokens) % 2 or look.instance.mask is not None:
+        return False
+    if any(token != (tokens[0] if i < half else -tokens[0]) for i, token in enumerate(tokens)):
+        return False
+    heads = look.instance.parameters["heads"] if system.multihead else (look.instance.parameters,)
+    scores = [sp.Matrix(head[system.score]) for head in heads] if system.score else []
+    return all(M.T == -M for M in scores)
 
 
 def _counted(look: IndependentInstance, dimension: int) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 import sympy as sp
 from mpmath import iv
 
+from eigentoken.numerics.recheck.points.attention import POINTS
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.systems.system import Space, Time
 
@@ -122,14 +123,28 @@ def turned_scores(system: Any, parameters: Any, kind: Arithmetic) -> Any:
     return score
 
 
+def _direction(x: Row, kind: Arithmetic) -> tuple[Row, list[Row]]:
+    """``e = x/|x|`` and its derivative ``(I - e e^T)/|x|``."""
+    size = kind.sqrt(_dot(x, x))
+    e = [a / size for a in x]
+    return e, [[(int(a == b) - e[a] * e[b]) / size for b in range(len(e))] for a in range(len(e))]
+
+
 class _Point:
-    """Pushes and derivatives of the pushes at a state, by the closed form of PM-L10."""
+    """Pushes and derivatives of the pushes at a state, by the closed form of PM-L10.
+
+    With a norm or a gain before or behind the sublayer by the chain rule: attention reads ``G x/|x|`` (or ``G x``), and a push
+    that is normalised is ``H u/|u|``.
+    """
 
     def __init__(self, instance: Instance, tokens: Sequence[Row], kind: Arithmetic) -> None:
         system = instance.system
         self.kind = kind
         self.n, self.d, self.x = len(tokens), instance.d, [list(token) for token in tokens]
         parameters = instance.parameters
+        shape = POINTS.get(system.name)
+        self.gain = _rows(parameters[shape.gain], kind) if shape is not None and shape.gain is not None else None
+        inner = self._read(shape is not None and shape.before)
         groups = parameters["heads"] if system.multihead else [parameters]
         zero = kind.number(sp.Integer(0))
         scale = 1 / kind.sqrt(kind.number(sp.Integer(self.d))) if system.over_root_d else kind.number(sp.Integer(1))
@@ -144,6 +159,29 @@ class _Point:
             self.turned = turned_scores(system, parameters, kind)
             for i in range(self.n):
                 self._add(i, value, score, allowed[i], scale)
+        if inner:
+            self.slope = [[_product(part, inner[j]) for j, part in enumerate(row)] for row in self.slope]
+        if shape is not None and shape.second is not None:
+            self._behind(_rows(parameters[shape.second], kind))
+
+    def _read(self, before: bool) -> list[list[Row]]:
+        """What attention reads in the place of the tokens, and its derivatives; nothing where it reads them as they are."""
+        inner: list[list[Row]] = []
+        if before:
+            pairs = [_direction(token, self.kind) for token in self.x]
+            self.x, inner = [e for e, _ in pairs], [slope for _, slope in pairs]
+        if self.gain is not None:
+            gain, self.x = self.gain, [_times(self.gain, token) for token in self.x]
+            inner = [_product(gain, each) for each in inner] if inner else [gain] * self.n
+        return inner
+
+    def _behind(self, second: list[Row]) -> None:
+        """``H u/|u|``."""
+        for i in range(self.n):
+            e, turn = _direction(self.push[i], self.kind)
+            self.push[i] = _times(second, e)
+            outer = _product(second, turn)
+            self.slope[i] = [_product(outer, part) for part in self.slope[i]]
 
     def _add(self, i: int, value: Any, score: Any, allowed: Sequence[int], scale: Any) -> None:
         x, d = self.x, self.d
@@ -206,17 +244,22 @@ def interval_jacobian(
     image: list[Row] = []
     for i in range(n):
         x, u = state[i], point.push[i]
-        if system.space is Space.EUCLIDEAN:
+        if system.space is Space.EUCLIDEAN and system.time is Time.MAP:
+            factor = kind.number(instance.parameters["alpha"])
+            image.append([a + factor * b for a, b in zip(x, u, strict=True)])
+            project, own = None, [[int(a == b) * one for b in range(d)] for a in range(d)]
+        elif system.space is Space.EUCLIDEAN:
             image.append(list(u))
             project, own, factor = None, None, one
         elif system.time is Time.MAP:
             factor = kind.number(instance.parameters["alpha"])
-            y = [a + factor * b for a, b in zip(x, u, strict=True)]
+            carried = x if point.gain is None else _times(point.gain, x)
+            y = [a + factor * b for a, b in zip(carried, u, strict=True)]
             norm = kind.sqrt(_dot(y, y if metric is None else _times(metric, y)))
             hat = [a / norm for a in y]
             low = hat if metric is None else _times(metric, hat)
             project = [[(int(a == b) - hat[a] * low[b]) / norm for b in range(d)] for a in range(d)]
-            own = project
+            own = project if point.gain is None else _product(project, point.gain)
             image.append(hat)
         else:
             factor = one

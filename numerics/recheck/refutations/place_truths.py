@@ -9,8 +9,10 @@ from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval
+from eigentoken.numerics.recheck.refutations.region_truths import outside
 from eigentoken.theory.language import places
 from eigentoken.theory.language.readings import Reading
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.algebra import LoopAlgebra
 
 __all__ = ["NOT_AT"]
@@ -36,6 +38,24 @@ def not_at_some_equilibrium(place: places.SomeEquilibrium, look: IndependentInst
 @NOT_AT.register(places.ConsensusSet)
 def not_at_consensus_set(place: places.ConsensusSet, look: IndependentInstance) -> bool:
     return _unlike(_tokens(look), look.instance.n)
+
+
+@NOT_AT.register(places.AtMostClusters)
+def not_at_at_most_clusters(place: places.AtMostClusters, look: IndependentInstance) -> bool:
+    """More tokens than that differ from each other in an entry, in interval arithmetic."""
+    kept: list[list[Any]] = []
+    for token in _tokens(look):
+        row = [interval(entry) for entry in token]
+        gaps = [[a - b for a, b in zip(row, known, strict=True)] for known in kept]
+        if all(any(gap.a > 0 or gap.b < 0 for gap in each) for each in gaps):
+            kept.append(row)
+    return len(kept) > place.count
+
+
+@NOT_AT.register(StateRegion)
+def not_at_region(place: StateRegion, look: IndependentInstance) -> bool:
+    """A margin is certainly negative: the state is not even on the boundary."""
+    return outside(place, look, [interval(entry) for token in _tokens(look) for entry in token])
 
 
 @NOT_AT.register(places.Zero)

@@ -17,7 +17,9 @@ from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.refutations.frames import framed_flow, framed_map, read_frame
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval, interval_jacobian, is_definite
+from eigentoken.numerics.recheck.refutations.region_truths import outside
 from eigentoken.theory.language import places as points
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Time
 
@@ -104,6 +106,11 @@ def far(look: IndependentInstance, place: Any, data: Mapping[str, Any], *, frame
         return moves(look, data)
     if isinstance(place, points.Polygonal):
         return not look.instance.system.multihead and any(_not_zero(a) for mean in _means(look, box) for a in mean)
+    if isinstance(place, points.AtMostClusters):
+        return _different(box) > place.count
+    if isinstance(place, StateRegion):
+        turned = framed and data["turns"] and not (place.keeps_turned() and look.instance.metric is None)
+        return not turned and outside(place, look, [a for token in box for a in token])
     if isinstance(place, points.Equiangular):
         return look.instance.metric is None and _unequal(box)
     if _two_tokens_off(place, box):
@@ -114,6 +121,15 @@ def far(look: IndependentInstance, place: Any, data: Mapping[str, Any], *, frame
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
         return vector is not None and any(_parted(x, [interval(e) for e in vector])[0] for x in box)
     return isinstance(place, points.Zero) and any(_not_zero(a) for x in box for a in x)
+
+
+def _different(box: Any) -> int:
+    """So many tokens are certainly different from each other over the box."""
+    kept: list[Any] = []
+    for x in box:
+        if all(any(_not_zero(a - b) for a, b in zip(x, y, strict=True)) for y in kept):
+            kept.append(x)
+    return len(kept)
 
 
 def _two_tokens_off(place: Any, box: Any) -> bool:
