@@ -34,6 +34,7 @@ from eigentoken.numerics.recheck.matrices.signs import (
     PRIME,
     at_least,
     direction_below,
+    extreme_directions,
     seen_kernel,
     symmetric_exact,
 )
@@ -282,8 +283,8 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
         return None if positive >= 1 else "the norm does not exceed the stated bound"
     for each in (gap, *gap.sharper):
         values = each.rounded[0]
-        direction = np.ascontiguousarray(np.linalg.eigh(0.5 * (values + values.T))[1][:, -1])
-        if direction_below(each, direction, Fraction(0), flip=True):
+        directions = extreme_directions(0.5 * (values + values.T), -1)
+        if any(direction_below(each, x, Fraction(0), flip=True) for x in directions):
             return None
     return at_least(gap, Fraction(0), 1, 0, 0, Fraction(0), until, None)
 

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from eigentoken.numerics.recheck.documents.reading import Exact
 from eigentoken.numerics.recheck.matrices import balls, floats, rational
 from eigentoken.numerics.recheck.matrices.parts import halved
 
-__all__ = ["FLOATS_FROM", "PRIME", "at_least", "certain_counts", "direction_below", "seen_kernel", "symmetric_exact"]
+__all__ = [
+    "FLOATS_FROM",
+    "PRIME",
+    "at_least",
+    "certain_counts",
+    "direction_below",
+    "extreme_directions",
+    "seen_kernel",
+    "symmetric_exact",
+]
 
 EXACT_SIZE = 64
 #: From this size on floats with their bounds are asked before exact elimination, whose cost grows with n^4 and more.
 FLOATS_FROM = 13
+#: Lanczos steps for a candidate direction.
+KRYLOV = 24
 PRIME = 2305843009213693921  # not the prime of the issuer
 Floats = NDArray[np.float64]
 
@@ -124,14 +137,38 @@ def _by_directions(
     matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction, until: float
 ) -> str | None:
     """One eigenvalue on a side, by one vector (from floats, not trusted)."""
-    vectors = np.linalg.eigh(_nearest(matrix, shift))[1]
-    below = not negative or direction_below(matrix, vectors[:, 0], -beyond - shift)
-    above = not positive or direction_below(matrix, vectors[:, -1], -beyond + shift, flip=True)
+    values = _nearest(matrix, shift)
+    below = not negative or any(direction_below(matrix, x, -beyond - shift) for x in extreme_directions(values, 0))
+    above = not positive or any(
+        direction_below(matrix, x, -beyond + shift, flip=True) for x in extreme_directions(values, -1)
+    )
     if below and above:
         return None
     with np.errstate(all="ignore"):
         false = _contradicted(matrix, shift, positive, negative, beyond)
     return false if false is not None else _exactly(matrix, shift, positive, negative, 0, beyond, until)
+
+
+def extreme_directions(values: Floats, place: int) -> Iterator[Floats]:
+    """Vectors near the eigenvector of the smallest (0) or largest (-1) eigenvalue, from floats: candidates, not trusted.
+
+    A few Lanczos steps first, which is enough where the eigenvalue is well apart or the bound is not sharp.
+    """
+    n = values.shape[0]
+    if n >= 4 * KRYLOV:
+        basis = np.empty((KRYLOV, n))
+        x = 1.0 + np.cos(np.arange(n, dtype=np.float64))
+        for k in range(KRYLOV):
+            x -= basis[:k].T @ (basis[:k] @ x)
+            x -= basis[:k].T @ (basis[:k] @ x)
+            size = float(np.linalg.norm(x))
+            basis[k] = x / size if 0.0 < size < math.inf else 0.0
+            x = values @ basis[k]
+        small = basis @ values @ basis.T
+        if np.isfinite(small).all():
+            yield np.ascontiguousarray(np.linalg.eigh(0.5 * (small + small.T))[1][:, place] @ basis)
+    place = place % n
+    yield np.ascontiguousarray(eigh(values, subset_by_index=[place, place], check_finite=False)[1][:, 0])
 
 
 def _exactly(
