@@ -73,6 +73,24 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
     return EditedCheckpoint(folder, tuple(edits), changed, written)
 
 
+def tensors_that_differ(model: Model, copy: Model) -> list[str]:
+    """The names of the tensors of an edited copy that are not, number by number, those of the model; missing ones, too."""
+    turn, found = _half_split(model), []
+    for name in model.store.infos:
+        if _code(model.store, name) is None:
+            continue  # such a tensor is not written
+        if name not in copy.store.infos:
+            found.append(name)
+            continue
+        array = model.store.read(name)
+        other = copy.store.read(name)
+        if not np.array_equal(array if turn is None else turn(name, array), other, equal_nan=True):
+            found.append(name)
+        model.store.release()
+        copy.store.release()
+    return sorted([*found, *(set(copy.store.infos) - set(model.store.infos))])
+
+
 def round_to_stored(values: Array, dtype: str) -> Array:
     """``values`` rounded to nearest in the stored dtype; bfloat16 comes back as float32 of the rounded value.
 

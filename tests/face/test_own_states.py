@@ -322,9 +322,10 @@ def test_a_report_on_prompts_is_made_again_from_their_ids(causal: str, work: Pat
     other["states"]["prompts"]["ids"][1] = [
         7,
         8,
-    ]  # not the prompts of these states: nothing of them is confirmed as theirs
+    ]  # not the prompts of these states: they are refused
     path.write_text(json.dumps(other), encoding="utf-8")
-    assert {"states.prompts", "bounds"} <= {each.partition("[")[0] for each in recheck_document(path).not_covered}
+    found = recheck_document(path)
+    assert found == "fails" and {"states.prompts", "bounds"} <= {each.partition("[")[0] for each in found.not_covered}
 
 
 def test_conditions_on_tokens_are_decided_on_exact_floats() -> None:

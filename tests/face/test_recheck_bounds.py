@@ -95,7 +95,7 @@ def test_a_changed_bound_is_refused(stated: tuple[dict[str, Any], Path], change:
 
 
 def test_bounds_of_other_tokens_are_said_to_be_not_covered(stated: tuple[dict[str, Any], Path]) -> None:
-    """With another digest (another machine, or a forger's) nothing is confirmed, and that is said."""
+    """With another digest (another machine, or a forger's) nothing is confirmed, and that is said; far off is undecided."""
     document, path = stated
     for change in (
         lambda d: d["bounds"][0].update(sha256="0" * 64),
@@ -106,7 +106,25 @@ def test_bounds_of_other_tokens_are_said_to_be_not_covered(stated: tuple[dict[st
         change(forged)
         found = again(forged, path)
         assert "bounds" in found.not_covered
-        assert not [each for each in found if each.where.startswith("bounds")]
+        told = [each for each in found if each.where.startswith("bounds")]
+        assert told and {each.agrees for each in told} == {"undecided"} and "other tokens" in told[0].reason
+    rounded = copy.deepcopy(document)
+    _scaled("BD-J2", 1 + 1e-5)(rounded)
+    rounded["bounds"][0].update(sha256="0" * 64)
+    found = again(rounded, path)
+    assert found == "holds" and "bounds" in found.not_covered
+
+
+def test_what_was_observed_is_made_again(stated: tuple[dict[str, Any], Path]) -> None:
+    """A feed-forward that is said to be small, with the idealisation that follows from it."""
+    document = copy.deepcopy(stated[0])
+    assert document["observed"]
+    for each in document["observed"]:
+        each["left_out"]["feed_forward"] = 0.0
+    for row in document["idealisations"]:
+        if row["name"] == "feed-forward":
+            row["measured"] = [0.0 for _ in row["measured"]]
+    assert again(document, stated[1]) == "fails"
 
 
 def test_a_value_of_the_second_arithmetic_is_above_the_dense_one() -> None:

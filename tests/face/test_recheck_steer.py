@@ -76,6 +76,7 @@ FORGERIES: dict[str, Callable[[Any], None]] = {
     "the eigenvalue": lambda d: _set(d["leading_eigenvalue"], re=d["leading_eigenvalue"]["re"] + 1),
     "a sharper cosine": lambda d: _set(d, cosine_at_least=1.0),
     "less damage": lambda d: _set(d["output"]["stored"], mean_kl=0.0),
+    "more tokens a sequence": lambda d: _set(d["run"], tokens=d["run"]["tokens"] + 1),
     "another model": lambda d: _set(d, folder=str(Path(d["folder"]).parent)),
 }
 
@@ -87,6 +88,23 @@ def test_a_forged_edit_is_refused(name: str, edited: Any) -> None:
     FORGERIES[name](document)
     assert document != before
     assert et.recheck(document) == "fails"
+
+
+def test_an_edited_folder_has_nothing_else_that_is_new(edited: Any, tmp_path: Path) -> None:
+    """Another embedding or another value matrix in the written folder is found, with digests that fit."""
+    import shutil
+
+    from safetensors.numpy import load_file
+
+    document = json.loads(json.dumps({"schema": "eigentoken/steer/2", **edited.as_dict()}))
+    for name in ("wte.weight", "h.0.mlp.c_fc.weight"):
+        folder = tmp_path / name
+        shutil.copytree(document["folder"], folder)
+        tensors = load_file(folder / "model.safetensors")
+        save_file(tensors | {name: 2 * tensors[name]}, folder / "model.safetensors")
+        digest = et.load(str(folder)).fingerprint()
+        found = et.recheck(document | {"folder": str(folder), "folder_fingerprint": digest})
+        assert found == "fails" and any(name in each.reason for each in found)
 
 
 def test_states_are_steered_and_refused_beside_prompts(edited: Any, tmp_path: Path) -> None:

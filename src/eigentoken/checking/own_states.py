@@ -226,6 +226,8 @@ def tokens_of_rows(rows: list[list[str]], dtype: str) -> Array:
 
     import numpy as np
 
+    if dtype not in ("float16", "float32", "float64"):
+        raise StatesError(f"states of a report are floats of 16, 32 or 64 bits, got {dtype[:40]!r}")
     return np.array([[float(Fraction(entry)) for entry in row] for row in rows], dtype=np.dtype(dtype))
 
 

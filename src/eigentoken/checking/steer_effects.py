@@ -70,7 +70,9 @@ class Effects:
                 )
             return cls(model, [own.array[None]], given={"source": own.source, "tokens": own.tokens})
         drawn = first_states(model, starting_tokens(model, sequences, tokens, seed))
-        return cls(model, [each[None] for each in drawn], (sequences, tokens, seed))
+        return cls(
+            model, [each[None] for each in drawn], (sequences, drawn.shape[1], seed)
+        )  # as many as have positions
 
     @cached_property
     def _changed(self) -> tuple[int, ...]:

@@ -5,8 +5,9 @@ other arithmetic (:mod:`eigentoken.rechecking.recheck`).  Words, counts and name
 differently, in the last digits: a number may differ by :data:`ROUNDING` of the largest number beside it, one in a sentence by
 one unit of its last digit; an interval or a disc must contain the middle half of the fresh one.  Not made again, and so not
 covered: the version; and what was observed, what that says of the idealisations, and the bounds of a layer, where the tokens that
-are run here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or where
-the user gave the states, the report does not hold them (too many) and they were not given again.
+are run here are not, to the last bit, those that they are stated for (another machine, other options, or a changed digest), or
+where the user gave the states, the report does not hold them (too many) and they were not given again.  A number of other tokens
+that these do not give even roughly (:data:`NEAR`) is undecided.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["ROUNDING", "compare", "compare_leaves", "made_again", "other_tokens"]
 
 ROUNDING = 1e-6
+#: How far apart numbers are that two machines measure at what are the same tokens but for rounding.
+NEAR = 0.05
 #: What is not made again.
 UNCOVERED = (("version",),)
 #: What hangs on the tokens that were run, beside the bounds.
@@ -109,8 +112,14 @@ def other_states(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[
     stated, here = document["states"]["conditions"], fresh["states"]["conditions"]
     if len(stated) != len(here):
         return []  # the comparison says so
+    known = {each["sha256"] for each in here}
     pairs = enumerate(zip(stated, here, strict=True))
-    return [("states", "conditions", place) for place, (a, b) in pairs if a["sha256"] != b["sha256"]]
+    return [
+        ("states", "conditions", place)
+        for place, (a, b) in pairs
+        if a["sha256"] not in known
+        and not b["given"]  # what was given is the same everywhere, and so is another row's digest
+    ]
 
 
 def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool, states_known: bool = False) -> None:
@@ -123,26 +132,33 @@ def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool, states_k
     if other or (shown.document["states"] is not None and not states_known):
         left_out = (*left_out, *OF_TOKENS, *measured_of_tokens(shown.document))
     if states_known:
-        left_out = (*left_out, ("states", "source"), *other_states(shown.document, fresh))
+        left_out = (*left_out, *OF_TOKENS[1:], ("states", "source"), *other_states(shown.document, fresh))
     elif shown.document["states"] is not None:
         left_out = (*left_out, ("states",), ("bounds",))
     if elsewhere:
         left_out = (*left_out, ("model", "source"))
-    compare_leaves(shown, fresh, left_out)
+    near = (*other, ("observed",), *measured_of_tokens(shown.document)) if other else ()
+    compare_leaves(shown, fresh, left_out, near)
 
 
-def compare_leaves(shown: Shown, fresh: Mapping[str, Any], left_out: tuple[Path, ...]) -> None:
-    """Every leaf of a document against the same document made again, but for some parts."""
-    _Comparison(shown, left_out).node((), shown.document, fresh, 0.0)
+def compare_leaves(
+    shown: Shown, fresh: Mapping[str, Any], left_out: tuple[Path, ...], near: tuple[Path, ...] = ()
+) -> None:
+    """Every leaf of a document against the same document made again, but for some parts; of these, ``near`` ones roughly."""
+    _Comparison(shown, left_out, near).node((), shown.document, fresh, 0.0)
 
 
 class _Comparison:
-    def __init__(self, shown: Shown, left_out: tuple[Path, ...]) -> None:
-        self.shown, self.left_out = shown, left_out
+    def __init__(self, shown: Shown, left_out: tuple[Path, ...], near: tuple[Path, ...]) -> None:
+        self.shown, self.left_out, self.near = shown, left_out, near
 
     def node(self, path: Path, stated: Any, fresh: Any, scale: float) -> None:
         """``scale``: the largest number in the list or object that this stands in."""
         if path in self.left_out:
+            if path in self.near and not _near(stated, fresh):
+                self.shown.undecided(
+                    path, "stated for other tokens than those that are run here, which give another number"
+                )
             return
         if _is_verdict(fresh) and _is_verdict(stated) and stated["verdict"] != fresh["verdict"]:
             self._word(path, stated["verdict"], fresh["verdict"])
@@ -216,6 +232,20 @@ class _Comparison:
     def _differs(self, path: Path, why: str) -> None:
         self.shown.cover(path)
         self.shown.fails(path, why)
+
+
+def _near(stated: Any, fresh: Any, scale: float = 0.0) -> bool:
+    """The same words, and numbers that the rounding of another machine can explain; digests are not compared."""
+    if isinstance(fresh, dict) and isinstance(stated, dict):
+        largest = _largest(fresh.values())
+        names = set(fresh) - {"sha256"}
+        return names == set(stated) - {"sha256"} and all(_near(stated[name], fresh[name], largest) for name in names)
+    if isinstance(fresh, list) and isinstance(stated, list):
+        largest = max(_largest(fresh), scale)
+        return len(stated) == len(fresh) and all(_near(*pair, largest) for pair in zip(stated, fresh, strict=True))
+    if isinstance(fresh, float) and isinstance(stated, int | float) and not isinstance(stated, bool):
+        return math.isclose(stated, fresh, rel_tol=NEAR, abs_tol=NEAR * scale)
+    return type(stated) is type(fresh) and (isinstance(stated, str) or bool(stated == fresh))
 
 
 def _is_enclosure(node: list[Any]) -> bool:

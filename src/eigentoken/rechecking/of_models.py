@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eigentoken.rechecking.lines import AGAIN, Recheck, Rechecked, lines_of, same_weights
+from eigentoken.rechecking.lines import AGAIN, HASHES, Recheck, Rechecked, lines_of, same_weights
 
 if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Layer
@@ -118,6 +118,7 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
     if written is not None:
         second.cover(("written", "folder"))
         second.same(("written", "layers_changed"), _changed(model, written))
+        lines.append(_nothing_else("written", model, written, told["layers_changed"]))
     lines += lines_of(second, {})
     done()
     again = Shown(document)
@@ -126,6 +127,20 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
     lines += _again(again, {"schema": document["schema"], **fresh.as_dict(), "written": told}, left_out)
     again.cover(("schema",), *((("written",),) if told is None else ()))
     return Recheck(lines, _both(again, second))
+
+
+def _nothing_else(where: str, model: Model, written: Model, layers: list[int]) -> Rechecked:
+    """That the copy has other numbers in the output matrices of these layers alone."""
+    from eigentoken.models.loading.write import tensors_that_differ
+
+    outputs = {model.layer(index).output_stored.name for index in layers if index < model.n_layers}
+    others = [name for name in tensors_that_differ(model, written) if name not in outputs]
+    why = (
+        f"tensors beside the output matrices differ: {', '.join(others)[:200]}"
+        if others
+        else "but for the output matrices"
+    )
+    return Rechecked(where, "the tensors of the model", "holds", "fails" if others else "holds", why, HASHES)
 
 
 def _changed(model: Model, written: Model) -> list[int]:
@@ -186,6 +201,7 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
         return Recheck(
             [*lines, Rechecked("folder", "as displayed", "holds", "fails", "another shape than the model")], []
         )
+    lines.append(_nothing_else("folder", model, edited, document["layers_changed"]))
     after = replace(edited.layer(-1), index=model.n_layers - 1)
     inputs = weights_of(after).inputs()
     for name, verdict in document["verdicts"].items():
@@ -207,9 +223,10 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
         options |= {"sequences": run["sequences"], "tokens": run["tokens"], "seed": run["seed"]} if ids is None else {}
         fresh = steer(model, asarray(document["edit"]["direction"]), Path(place) / "again", **options)
     again = Shown(document)
-    named = ("model", "folder", "folder_fingerprint", "run")
+    named = ("model", "folder", "folder_fingerprint")
     left_out: tuple[tuple[str | int, ...], ...] = (
         *((name,) for name in named),
+        ("run", "sha256"),
         ("prompts", "source"),
         ("prompts", "read_by"),
     )
@@ -217,7 +234,7 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
     second = _guarantees(document, model, edited, fresh.document["run"]["sha256"])
     lines += [] if second is None else list(lines_of(second, {}))
     again.cover(("schema",), ("fingerprint",), ("folder_fingerprint",), ("folder",))
-    again.cover(*((("model",),) if source is None else ()), *((("run",),) if second is not None else ()))
+    again.cover(*((("model",),) if source is None else ()), *((("run", "sha256"),) if second is not None else ()))
     return Recheck(lines, again.not_covered() if second is None else _both(again, second))
 
 

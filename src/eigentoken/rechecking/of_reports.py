@@ -116,7 +116,7 @@ def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Re
         lines.append(Rechecked("states", "content hashes", "holds", "holds" if same else "fails", why, HASHES))
         return found if same else None
     if told["prompts"] is not None:
-        return _of_prompts(told, model)
+        return _of_prompts(told, model, lines)
     held = {layer: tokens for (_, layer), tokens in _held(told).items()}
     rows = [held.get(index) for index in range(model.n_layers)] if told["per_layer"] else [held.get(0)]
     known = [each for each in rows if each is not None]
@@ -126,22 +126,45 @@ def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Re
     return OwnStates(array, told["source"]) if array_digest(array) == told["sha256"] else None
 
 
-def _of_prompts(told: Mapping[str, Any], model: Any) -> OwnStates | None:
-    """The states of the prompts whose ids the report holds, if they are, to the last bit, those that it is about."""
+def _of_prompts(told: Mapping[str, Any], model: Any, lines: list[Rechecked]) -> OwnStates | None:
+    """The states of the prompts whose ids the report holds, if they are, to the last bit, those that it is about.
+
+    Where they are not, the tokens that its certificates hold must be these but for rounding.
+    """
     from dataclasses import replace
 
-    from eigentoken.checking.own_states import states_of_prompts
+    from eigentoken.checking.own_states import states_entering, states_of_prompts
     from eigentoken.checking.prompts import PromptsError, read_prompts
     from eigentoken.theory.language.verdicts import array_digest
 
+    where, held = "states, prompts", _held(told)
     try:
         read = replace(
             read_prompts(told["prompts"]["ids"], model), source=told["source"], read_by=told["prompts"]["read_by"]
         )
-    except PromptsError:
+    except PromptsError as problem:
+        lines.append(Rechecked(where, "token ids", "holds", "fails", str(problem)))
         return None
     found = states_of_prompts(read, model)
-    return found if array_digest(found.whole) == told["sha256"] else None
+    if array_digest(found.whole) == told["sha256"]:
+        return found
+    first = {prompt: x for prompt, layer, x in states_entering(model, found) if layer == 0}
+    known = {prompt: tokens for (prompt, layer), tokens in held.items() if layer == 0}
+    if set(known) != set(first):
+        why = "the states of these ids are not, to the last bit, those of the report, which does not hold its own"
+        lines.append(Rechecked(where, "token ids", "holds", "undecided", why))
+    elif not all(known[each].shape == x.shape and _rounded(known[each], x) for each, x in first.items()):
+        lines.append(
+            Rechecked(where, "token ids", "holds", "fails", "the states of the report are those of other tokens")
+        )
+    return None
+
+
+def _rounded(stated: Array, here: Array) -> bool:
+    """The same but for the rounding of an embedding."""
+    from numpy import abs as size
+
+    return bool(size(stated - here).max() <= 1e-4 * size(here).max())
 
 
 def _held(told: Mapping[str, Any]) -> dict[tuple[int, int], Array]:
