@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import flint
@@ -11,6 +12,12 @@ import pytest
 
 import eigentoken as et
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, instance_digest
+from eigentoken.numerics.recheck.refutations.interval_recheck import interval_jacobian, middle
+from eigentoken.theory.classification.instances import read_instance
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import SimpleTop, Symmetric
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.placements import PLACEMENTS
@@ -135,3 +142,63 @@ def test_a_token_that_is_normalised_is_not_zero() -> None:
     document["instance"]["tokens"] = ZERO
     _hashed(document)
     assert et.recheck(document) != "holds"
+
+
+STATE = [["3/5", "4/5"], ["5/13", "-12/13"], ["-8/17", "15/17"]]
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_the_jacobian_in_intervals_is_that_of_the_equation(name: str) -> None:
+    """By differences of the system's own equation, off its equilibria."""
+    instance = read_instance({"system": name, **POINTS[name], "tokens": STATE, "mask": "causal"})
+    image, slopes = interval_jacobian(instance)
+    numbers = LoopAlgebra(math.exp, math.sqrt, 1.0)
+    given = {
+        each: float(value) if each == "alpha" else [[float(entry) for entry in row] for row in value]
+        for each, value in instance.parameters.items()
+    }
+    state = np.array([[float(entry) for entry in token] for token in instance.tokens])
+
+    def moved(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array(system(name).advance(numbers, given, flat.reshape(3, 2).tolist(), instance.mask)).ravel()
+
+    assert np.allclose(moved(state.ravel()), [middle(entry) for token in image for entry in token], atol=1e-12)
+    for place in range(6):
+        step = np.zeros(6)
+        step[place] = 1e-5
+        column = (moved(state.ravel() + step) - moved(state.ravel() - step)) / 2e-5
+        assert np.allclose(column, [middle(row[place]) for row in slopes], atol=1e-8)
+
+
+def test_a_basin_of_a_post_norm_layer_is_confirmed_and_a_better_rate_is_not() -> None:
+    found = et.basin("post-norm-map", V=[["3", "1"], ["0", "1"]], M=SCORE, G=GAIN, alpha="1/2", tokens=AXES)
+    assert [each.kind for each in found.regions] == ["ellipsoid"]
+    assert et.recheck(found) == "holds"
+    forged = copy.deepcopy(found.as_dict())
+    for stated in forged["regions"][0]["rates"]:
+        stated["rate"] = "0.05"
+    assert et.recheck(forged) != "holds"
+    other = copy.deepcopy(found.as_dict())
+    _other_matrix_of_a_basin(other)
+    assert et.recheck(other) != "holds"
+
+
+def _other_matrix_of_a_basin(document: dict[str, Any]) -> None:
+    document["instance"]["G"] = [["1", "0"], ["0", "4"]]
+    document["instance_sha256"] = instance_digest(document["instance"])
+
+
+def test_a_refutation_about_a_point_is_confirmed_and_another_gain_is_not() -> None:
+    """Consensus at the first eigenvector of V is no equilibrium with a gain that does not share it."""
+    V = matrix("V")
+    claim = et.Conjecture(
+        "rests", "post-norm-map", (Symmetric(V), SimpleTop(V)), (Stable(ConsensusAt(V, 1)),), n=1, d=2
+    )
+    found = et.refute(claim, seconds=20, instances=2000)
+    assert found.results[0].counterexample is not None
+    assert et.recheck(found) == "holds"
+    forged = copy.deepcopy(found.as_dict())
+    example = forged["results"][0]["counterexample"]
+    example["instance"]["G"] = [["1", "0"], ["0", "1"]]
+    example["instance_sha256"] = instance_digest(example["instance"])
+    assert et.recheck(forged) != "holds"

@@ -16,7 +16,7 @@ from eigentoken.numerics.recheck.basins.symmetric import OPEN, STATEMENTS, confi
 from eigentoken.numerics.recheck.documents.reading import RecheckError, exact_input
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.matrices.rational import LateError
-from eigentoken.numerics.recheck.points.attention import SHAPES, not_written
+from eigentoken.numerics.recheck.points.attention import POINTS, not_written
 from eigentoken.numerics.recheck.points.point import instance_digest
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import interval
@@ -50,8 +50,8 @@ def _of_instance(shown: Shown, document: Mapping[str, Any], until: float) -> Non
     instance = document["instance"]
     shown.cover(("head",), ("instance",))
     shown.same(("instance_sha256",), instance_digest(instance), "the hash is not that of the instance")
-    if instance["system"] not in SHAPES:
-        shown.undecided(("instance",), f"nothing is confirmed of {not_written(instance['system'])}")
+    if instance["system"] not in POINTS:
+        shown.undecided(("instance",), f"nothing is confirmed of {not_written(instance['system'], POINTS)}")
         return
     try:
         look = IndependentInstance(read_instance(instance), 1, 0)

@@ -19,7 +19,7 @@ import flint
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.reading import UNCONFIRMED, RecheckError, unconfirmed
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.points.attention import SHAPES, WITHOUT_POINTS, not_written
+from eigentoken.numerics.recheck.points.attention import POINTS, SHAPES, WITHOUT_POINTS, not_written
 from eigentoken.numerics.recheck.points.classified import confirm_claim
 from eigentoken.numerics.recheck.points.number_texts import real_ball
 from eigentoken.numerics.recheck.points.point import PRECISION, Point, instance_digest
@@ -179,8 +179,8 @@ def _own_claim(instance: Any, data: Mapping[str, Any], display: Mapping[str, Any
         return "the claim about the point is not one of a classification"
     if own["at_least"] != (None if margin is None else float(margin).hex()):
         return "the margin is not the one that the certificate supports"
-    if instance["system"] not in SHAPES:
-        return unconfirmed(not_written(instance["system"]))
+    if instance["system"] not in POINTS:
+        return unconfirmed(not_written(instance["system"], POINTS))
     if own["claim"] == "boundary" and not own["cycle"]:
         exactly = IndependentInstance(read_instance(instance), int(data["k"]), int(data["p"])).marginal()
         if exactly is not None:
@@ -222,9 +222,16 @@ def _displacement(instance: Any, vector: Any, margin: float) -> str | None:
         flint.ctx.prec = old
 
 
+def _written(found: Mapping[str, Any]) -> bool:
+    """Are there equations here for what the counterexample is about?  Of residual attention for points alone."""
+    name, last = found["instance"]["system"], found["certificates"][-1:]
+    of_a_point = bool(last) and last[0]["data"]["kind"] == "classification"
+    return name in {*SHAPES, *WITHOUT_POINTS} or (name in POINTS and of_a_point)
+
+
 def _own_reasons(instance: Any, own: Mapping[str, Any], margin: float | None) -> list[str]:
     """What a classification says of its claim; empty where the sentence has more in it than the claim."""
-    is_map = SHAPES[instance["system"]].is_map if instance["system"] in SHAPES else None
+    is_map = POINTS[instance["system"]].is_map if instance["system"] in POINTS else None
     named = {"inside": "stable", "outside": "unstable", "boundary": "marginal"}
     if is_map is None:
         return []
@@ -333,7 +340,7 @@ class _Counterexample:
         shown, found, stated = self.shown, self.found, self.stated
         self.digest = instance_digest(found["instance"])
         shown.same((*self.path, "instance_sha256"), self.digest, "the hash is not that of the instance")
-        if found["instance"]["system"] not in {*SHAPES, *WITHOUT_POINTS}:
+        if not _written(found):
             open_ = undecided(f"nothing is confirmed of {not_written(found['instance']['system'])}")
             self.result.found.lines.append((f"{name}: {found['claim']['claim']}", open_))
             return
