@@ -119,9 +119,10 @@ def figure_13b(context: Context) -> RecipeResult:
         uniform.append((factor, fractions.get("bipartite", clopper_pearson(0, context.pick(150, 400)))))
         rows.append([f"uniform, Q^T K = {factor:g} I", f"bipartite {_told(uniform[-1][1])}", "", ""])
     sharp = uniform[-1][1]
+    principal = (("$v_1$", eye[0].numpy()),)
     panels = (
-        SpherePaths(small, None, "perturbation 0.1: reabsorbed"),
-        SpherePaths(large, None, "perturbation 0.6: consensus"),
+        SpherePaths(small, None, "perturbation 0.1: reabsorbed", principal),
+        SpherePaths(large, None, "perturbation 0.6: consensus", principal),
         Curves(
             [
                 _fractions(sizes, returned, "returns"),

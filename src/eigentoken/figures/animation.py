@@ -81,9 +81,14 @@ def _frame(panel: SpherePaths, last: int, said: str) -> bytes:
 
 
 def _gif(pictures: Sequence[bytes]) -> bytes:
+    """The frames with one palette, the colours that the last has most of: a mixture would make patches of the shades."""
     from PIL import Image
 
-    images: list[Any] = [Image.open(io.BytesIO(each)).convert("P", palette=Image.Palette.ADAPTIVE) for each in pictures]
+    whole: list[Any] = [Image.open(io.BytesIO(each)).convert("RGB") for each in pictures]
+    met = sorted(whole[-1].getcolors(whole[-1].width * whole[-1].height), reverse=True)[:256]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in met for part in colour])
+    images = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in whole]
     film = io.BytesIO()
     waits = [MILLISECONDS] * (len(images) - 1) + [1500]
     images[0].save(film, format="GIF", save_all=True, append_images=images[1:], duration=waits, loop=0)
