@@ -27,8 +27,10 @@ def part_of(matrix: Exact, form: str) -> Exact:
 
         return Exact(skew, None, "", matrix.shape, halved(matrix, -1.0))
     if form == "minus-identity":
+        given = matrix.approximate
+        near = None if given is None else near_sum(given, (np.eye(*matrix.shape), 0.0), -1.0)
         return Exact(
-            lambda: rational.shifted(matrix.numerators, matrix.denominator, Fraction(-1)), None, "", matrix.shape
+            lambda: rational.shifted(matrix.numerators, matrix.denominator, Fraction(-1)), None, "", matrix.shape, near
         )
     raise RecheckError(f"unknown form {form!r}")
 

@@ -72,10 +72,11 @@ def _bits(value: flint.fmpq) -> int:
 
 def shifted(numerators: flint.fmpz_mat, denominator: flint.fmpz, shift: Fraction) -> tuple[flint.fmpz_mat, flint.fmpz]:
     """``M + shift I`` over a common denominator."""
-    n = numerators.nrows()
-    diagonal = flint.fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
     q = flint.fmpz(shift.denominator)
-    return numerators * q + diagonal * (denominator * shift.numerator), denominator * q
+    found, added = numerators * q, denominator * shift.numerator
+    for i in range(numerators.nrows()):
+        found[i, i] += added
+    return found, denominator * q
 
 
 def rank(matrix: flint.fmpz_mat, until: float) -> int:
