@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import flint
 import numpy as np
 
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
@@ -131,16 +130,20 @@ def _error_over_bound(matmul: Callable[[Array, Array], Array], a: Array, b: Arra
     if observed.shape != (size, size) or not np.isfinite(observed).all():
         return float("inf")
     seen = ExactMatrix.from_floats(observed)
-    q, scale = truth.denominator, seen.denominator
-    worst = 0.0
-    triples = zip(truth.numerators.entries(), seen.numerators.entries(), size_bound.numerators.entries(), strict=True)
-    for exact, got, bound in triples:
-        error = abs(got * q - exact * scale)
-        if bound == 0:
-            worst = max(worst, float("inf") if error else 0.0)
-        elif error:
-            worst = max(worst, float(flint.fmpq(error, bound * scale * inner)) / UNIT)
+    errors = seen.numerators * truth.denominator - truth.numerators * seen.denominator
+    below, worst = int(seen.denominator) * inner, 0.0
+    for entry, bound in zip(errors.entries(), size_bound.numerators.entries(), strict=True):
+        if entry != 0:
+            worst = max(worst, _over(abs(int(entry)), int(bound) * below) / UNIT)
     return worst
+
+
+def _over(error: int, bound: int) -> float:
+    """``error / bound``, rounded once."""
+    try:
+        return error / bound
+    except (OverflowError, ZeroDivisionError):
+        return float("inf")
 
 
 def _factor_ratio(cholesky: Callable[[Array], Array], rng: np.random.Generator, size: int) -> float:
@@ -153,13 +156,11 @@ def _factor_ratio(cholesky: Callable[[Array], Array], rng: np.random.Generator, 
     exact = ExactMatrix.from_floats(factor)
     product = exact.times(exact.transpose())
     target = ExactMatrix.from_floats(matrix)
-    worst = 0.0
-    for i in range(size):
-        for j in range(size):
-            error = abs(product.numerators[i, j] * target.denominator - target.numerators[i, j] * product.denominator)
-            bound = float(np.sqrt(matrix[i, i] * matrix[j, j])) * (size + 3) * UNIT
-            worst = max(worst, float(flint.fmpq(error, product.denominator * target.denominator)) / bound)
-    return worst
+    errors = product.numerators * target.denominator - target.numerators * product.denominator
+    below = int(product.denominator * target.denominator)
+    sizes = np.array([_over(abs(int(entry)), below) for entry in errors.entries()]).reshape(matrix.shape)
+    bounds = np.sqrt(matrix.diagonal()[:, None] * matrix.diagonal()[None]) * (size + 3) * UNIT
+    return float((sizes / bounds).max())
 
 
 def probe_arithmetic(
