@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
-from eigentoken.theory.calculus import Index, dot, factor, vector
-from eigentoken.theory.calculus.atoms import Named, Norm
+from eigentoken.theory.calculus import Index, dot, exponential, factor, vector
+from eigentoken.theory.calculus.atoms import Delta, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, logic, structure, sums
@@ -143,3 +143,30 @@ def test_the_index_of_a_sum_is_no_value(name: str) -> None:
             with pytest.raises(Refused, match="sort"):
                 rule(every, own)
             assert rule(every, j).rule == rule.__name__
+
+
+# -- masks -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [MaskEntry("causal", i, j), Delta(i, j)])
+def test_what_can_be_zero_is_no_divisor(part: Any) -> None:
+    """``c_ij c_ij^-1 = 1`` of any two tokens: every token would see every other."""
+    whole = sums.product(factor(part, -1), factor(part))
+    assert proposition(sp.Ne(Tensor(factor(part)), 0)) in whole.hypotheses
+    refuted = numbers.arithmetic([whole, logic.assume(equation(Tensor(factor(part)), 0))], FALSE)
+    with pytest.raises(Refused, match="spoken of outside"):
+        logic.generalise(i, refuted)
+    for beside in (dot(vector("a", j), vector("a", j)), exponential(dot(vector("a", i), vector("a", j)))):
+        with pytest.raises(Refused, match="divides by a quantity in a sum"):
+            where_defined(Tensor((factor(part, -1) * beside).summed(j)))
+
+
+def test_a_row_of_what_another_token_sees_may_be_empty() -> None:
+    """``sum_l c_ij exp(...)`` is zero where token i does not see token j."""
+    other, own = Index("token", "l"), dot(vector("a", i), vector("a", j))
+    for masks in ((MaskEntry("causal", i, other),), (MaskEntry("causal", i, j), MaskEntry("causal", other, j))):
+        row = factor(row_sum(own, j, masks))
+        with pytest.raises(Refused, match="no sum of products"):
+            sums.positive(row)
+        assert proposition(sp.Ne(Tensor(row), 0)) in sums.product(row**-1, row).hypotheses
+    assert not sums.positive(factor(row_sum(own, j, (MaskEntry("causal", i, j),)))).hypotheses

@@ -245,6 +245,8 @@ def _deltas(monomial: Monomial, rules: Assumptions) -> Reduction | None:
             continue
         if each.first == each.second:
             return [(_with(monomial, each), sp.Integer(1))]
+        if power < 0:  # 1/0 where the two are not equal: no number
+            continue
         if each.first.kind != each.second.kind:
             return []
         for old, new in ((each.first, each.second), (each.second, each.first)):
@@ -343,8 +345,12 @@ def _sum_over(index: Index, monomial: Monomial, rules: Assumptions) -> Reduction
     in_arrow = monomial.arrow is not None and index in indices_of(monomial.arrow)
     if not with_index and not in_arrow:
         return [(Monomial(kept_bound, others, monomial.arrow), rules.sizes[index.kind])]
-    weights = [(each, power) for each, power in with_index if isinstance(each, (Exp, MaskEntry))]
-    linear = [(each, power) for each, power in with_index if not isinstance(each, (Exp, MaskEntry))]
+    weights = [
+        (each, power)
+        for each, power in with_index
+        if isinstance(each, Exp) or (isinstance(each, MaskEntry) and power > 0)
+    ]
+    linear = [pair for pair in with_index if pair not in weights]
     slots = len(linear) + int(in_arrow)
     if not slots:
         return [(_normalized(index, kept_bound, others, weights, monomial.arrow), sp.Integer(1))]

@@ -31,6 +31,7 @@ from eigentoken.theory.kernel.tensors import (
     letters_of,
     named_of,
     norms_of,
+    seen_by_one,
 )
 from eigentoken.theory.systems.system import System
 
@@ -77,9 +78,7 @@ def positive(quantity: Expression) -> Proved:
     for monomial, scale in quantity.terms.items():
         rows = [atom for atom, _ in monomial.factors if isinstance(atom, SumExp)]
         plain = all(isinstance(atom, Exp | SumExp | Norm) for atom, _ in monomial.factors)
-        seen = all(mask.name == "causal" for row in rows for mask in row.masks) and all(
-            len(row.masks) < 2 for row in rows
-        )
+        seen = all(map(seen_by_one, rows)) and all(mask.name == "causal" for row in rows for mask in row.masks)
         indices = [*monomial.bound, *(row.bound for row in rows)]
         if any(index.kind not in ("token", "head") for index in indices):
             raise Refused(f"a sum over {', '.join(sorted({each.kind for each in indices}))} could be empty")

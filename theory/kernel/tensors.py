@@ -156,7 +156,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
             for atom, power in monomial.factors:
                 if isinstance(atom, Exp | SumExp) and _divides(atom.exponent):
                     raise Refused(f"{self} divides by a quantity in an exponent: name the quotient first")
-                if power < 0 and isinstance(atom, Dot | Named):
+                if power < 0 and not (isinstance(atom, Exp | Norm) or (isinstance(atom, SumExp) and seen_by_one(atom))):
                     if factor(atom).free_indices & set(monomial.bound):
                         raise Refused(f"{self} divides by a quantity in a sum: name the quotient first")
                     part = Tensor(factor(atom))
@@ -336,6 +336,11 @@ class Opposite(Rate):
 
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
         return rf"\bigl[{Tensor.plain_latex(self, taken)}\bigr](-{STATE})"
+
+
+def seen_by_one(row: SumExp) -> bool:
+    """Is it a sum over all, or over what one token sees?  Others could be empty; where the mask is causal a token sees itself."""
+    return not row.masks or (len(row.masks) == 1 and row.masks[0].key == row.bound)
 
 
 def _one_square(text: str) -> bool:
