@@ -19,6 +19,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
 from eigentoken.proofs.bounds.layer_claims import BALL, BLOCKS
+from eigentoken.proofs.bounds.no_constant import NO_CONSTANT, no_constant
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -296,9 +297,23 @@ BD_K1 = register(
         kind=Kind.COUNTEREXAMPLE,
         source=Source(HERE, "the claim of the abstract of Kim-Papamakarios-Mnih"),
         title="Dot-product attention has no global Lipschitz constant",
-        text=r"$d = 1$, $P = U = 1$, $X = (0, t, -t)$: $\partial f_1/\partial x_1 = \frac13 + \frac23t^2$, which is unbounded.",
+        systems=("token-flow",),
+        claims=tuple(map(Formula, NO_CONSTANT)),
+        proof=no_constant,
         depends=("BD-J1",),
         property_tests=(OnInstances(not_lipschitz),),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"The head is the velocity of the flow. The two states are $1/t$ apart, their images at least $t/4$: no number "
+                r"bounds the quotient, which is at least $t^2/4$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"At $X = (0, t, -t)$, $d = 1$ and $P = U = 1$ is $\partial f_1/\partial x_1 = \frac13 + \frac23t^2$: the vector "
+                r"and the instances compute it.",
+            ),
+        ),
         vectors=(Vector("t = 10: exactly 67", _one_third_and_more, ("67",)),),
     )
 )

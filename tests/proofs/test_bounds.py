@@ -36,11 +36,11 @@ PROVED = {
     "BD-R1",
     "BD-R3",
     "BD-T3",
-    *("BD-D2", "BD-H2", "BD-T2"),
+    *("BD-D2", "BD-H2", "BD-K1", "BD-T2"),
 }
 #: Those of all sheets whose claim stands in words only: nothing but their own property tests looks at it.
 IN_WORDS = {
-    *("BD-J3", "BD-K1", "BD-M2", "BD-P7"),
+    *("BD-J3", "BD-M2", "BD-P7"),
     *("CL-2", "CL-3", "CL-11", "CL-13"),
     *("CT-11", "CT-13", "PH-X1", "PM-X2"),
 }
