@@ -10,7 +10,9 @@ is enclosed.  How F' was found does not matter, so it is found by floats:
 - a real simple leader: the real Schur form has the leading pair as a block ``[[a, b], [c, a]]``, bc < 0; with the smaller of b
   and c gone the eigenvalue a is double and real, and a small shift of one diagonal entry parts the two; or the largest real
   eigenvalue is raised above all others along its eigenvectors: whichever is nearer;
-- a positive leader: the same shift, larger.
+- a positive leader: the same shift, larger; one that leads by modulus is raised above every modulus;
+- a leader of ``sym(F)`` that the skew part does not move far (BD-E1, BD-E2: ``2 |K v| < gap``): the leader raised along
+  ``v v^T``, or the skew part made smaller, whichever is nearer.
 
 A condition ``U = I`` on each head asks for rank d; a head of width r < d has rank at most r: no weights of these shapes meet it.
 """
@@ -32,8 +34,15 @@ from eigentoken.numerics.layers.layer_readings import StatementOnLayer
 from eigentoken.numerics.layers.quantities import Interval, as_json, norm_of
 from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.theory.language.conditions import Condition, IsIdentity, Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.terms import MatrixNumber
+from eigentoken.theory.language.conditions import (
+    Condition,
+    IsIdentity,
+    NonPrincipalModulusBelow,
+    Relation,
+    SimpleTop,
+    Symmetric,
+)
+from eigentoken.theory.language.terms import MatrixNumber, ScoreAtEigenvector
 from eigentoken.theory.language.verdicts import Verdict
 from eigentoken.theory.statements.statement import Statement
 
@@ -143,13 +152,21 @@ def _candidates(F: Array, conditions: Sequence[Condition], shifts: Sequence[floa
     if not leads:
         return
     size = float(np.linalg.norm(base, 2)) or 1.0
+    parts = any(each.relation.atoms(ScoreAtEigenvector) for each in conditions if isinstance(each, Relation))
+    modulus = any(isinstance(each, NonPrincipalModulusBelow) for each in conditions)
     for share in shifts:
         shift = share * size
         if symmetric:
             yield _raised_symmetric(base, shift)
+            continue
+        made: list[Array | None]
+        if parts:
+            made = list(_symmetric_part_leads(base, shift))
+        elif modulus:
+            made = [_raised(base, shift, modulus=True)]
         else:
-            both = [made for made in (_pair_parted(base, shift), _raised(base, shift)) if made is not None]
-            yield from sorted(both, key=lambda made: float(np.linalg.norm(made - base, 2)))
+            made = [_pair_parted(base, shift), _raised(base, shift)]
+        yield from sorted((m for m in made if m is not None), key=lambda m: float(np.linalg.norm(m - base, 2)))
 
 
 def _raised_symmetric(S: Array, shift: float) -> Array:
@@ -178,15 +195,30 @@ def _pair_parted(F: Array, shift: float) -> Array | None:
     return np.asarray(Z @ T @ Z.T)
 
 
-def _raised(F: Array, shift: float) -> Array | None:
-    """The largest real eigenvalue raised above every real part along its eigenvectors; ``None`` without a real one."""
+def _symmetric_part_leads(F: Array, shift: float) -> Iterator[Array]:
+    """Matrices whose symmetric part has a leader with ``2 |K v| < gap``, K the skew part: some raise the leader further."""
+    S, K = 0.5 * (F + F.T), 0.5 * (F - F.T)
+    values, vectors = np.linalg.eigh(S)
+    v, gap = vectors[:, -1], float(values[-1] - values[-2]) if len(values) > 1 else math.inf
+    turned = float(np.linalg.norm(K @ v))
+    if not math.isfinite(gap):
+        return
+    lacking = max(0.0, 2 * turned - gap)
+    if gap > shift:
+        yield S + min(1.0, (gap - shift) / (2 * turned) if turned else 1.0) * K
+    for times in (1.0, 1.5, 2.0, 4.0, 8.0):
+        yield F + (times * lacking + shift) * np.outer(v, v)
+
+
+def _raised(F: Array, shift: float, modulus: bool = False) -> Array | None:
+    """The largest real eigenvalue raised above every real part (or modulus) along its eigenvectors; ``None`` without one."""
     values, left, right = scipy.linalg.eig(F, left=True, right=True)
     real = np.flatnonzero(values.imag == 0)
     if not len(real):
         return None
     place = real[np.argmax(values[real].real)]
     v, w = right[:, place].real, left[:, place].real
-    others = np.delete(values.real, place)
+    others = np.delete(np.abs(values) if modulus else values.real, place)
     wanted = max(0.0, float(others.max(initial=-math.inf))) + shift
     with np.errstate(all="ignore"):
         made = F + max(0.0, wanted - float(values[place].real)) * np.outer(v, w) / (w @ v)

@@ -68,6 +68,22 @@ def test_the_distance_to_symmetric_is_exact() -> None:
     assert not Path("nowhere").exists()
 
 
+def test_a_leader_of_the_symmetric_part_has_a_neighbour(tmp_path: Path) -> None:
+    """BD-E1 asks 2 |K v| < gap of the parts of F: false before, true of the written weights, which are as near as is said."""
+
+    def lacks(F: np.ndarray) -> float:
+        values, vectors = np.linalg.eigh((F + F.T) / 2)
+        return float(np.linalg.norm((F - F.T) @ vectors[:, -1]) - (values[-1] - values[-2]))
+
+    found = et.nearest(FIRST, "BD-E1", tmp_path / "near")
+    before, after = load(FIRST), load(str(tmp_path / "near"))
+    for row in found.layers:
+        old, new = before.layer(row["layer"]).F, after.layer(row["layer"]).F
+        assert row["word"] == "fails" and lacks(old) > 0 > lacks(new)
+        assert 0 < row["distance"][1] < row["norm"][0]
+        assert np.linalg.norm(new - old, 2) <= 1.02 * row["distance"][1]
+
+
 def test_what_cannot_be_met_is_said(tmp_path: Path) -> None:
     found = et.nearest(FIRST, "AB-X1c")
     for each in found.layers:
