@@ -16,12 +16,14 @@ from eigentoken.theory.language.regions import Acute, Cap, Orthant, StartsIn, St
 from eigentoken.theory.systems.algebra import LoopAlgebra, MaskValue, Parameters, causal_mask
 from eigentoken.theory.systems.system import Space, System
 
-__all__ = ["in_loops", "into_region", "margin_of", "starting_in"]
+__all__ = ["in_loops", "into_region", "margin_of", "starting_in", "to_the_edge"]
 
 #: Rounding of floats that is not seen as a violation of an inequality that admits equality.
 ROUNDING = 1e-9
 #: Steps up a margin that has no construction, and their lengths.
 STEPS, REACH = 40, 0.15
+#: Halvings on the way to the boundary of a region, and the share of that way that is gone.
+HALVINGS, INSIDE = 20, 0.99
 
 
 def in_loops(
@@ -92,6 +94,26 @@ def into_region(region: StateRegion, batch: Batch, generator: torch.Generator) -
         batch = batch.at(torch.randn(batch.tokens.shape, generator=generator, dtype=torch.float64))
     found: Batch = PLACED(region, batch, generator)
     return found
+
+
+def to_the_edge(region: StateRegion, batch: Batch, generator: torch.Generator) -> Batch:
+    """The batch with states of the region moved towards random ones until they are just inside its boundary."""
+    from eigentoken.numerics.instances.states import on_manifold
+
+    inside = batch.tokens
+    aim = torch.randn(inside.shape, generator=generator, dtype=torch.float64)
+    aim = torch.where(torch.rand(inside.shape[:2], generator=generator)[..., None] < 0.5, inside, aim)
+
+    def between(share: Tensor) -> Tensor:
+        return on_manifold(batch, (1 - share)[:, None, None] * inside + share[:, None, None] * aim)
+
+    low, high = torch.zeros(batch.count, dtype=torch.float64), torch.ones(batch.count, dtype=torch.float64)
+    with torch.no_grad():
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            kept = margin_of(region, batch, between(middle)) > 0
+            low, high = torch.where(kept, middle, low), torch.where(kept, high, middle)
+        return batch.at(between(INSIDE * low))
 
 
 def _put(batch: Batch, x: Tensor) -> Batch:

@@ -25,6 +25,8 @@ SPECTRUM = (2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0)
 STEPS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
 #: Mirrored states that are tried with each instance.
 STATES = 124
+#: This share of the states of three tokens or more is on one line.
+LINED = 0.15
 SMALL = (0.0, 1.0, -1.0, 2.0, -2.0, -3.0)
 
 
@@ -111,7 +113,13 @@ def _axis_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
     index = torch.randint(0, len(table), (batch.count, batch.n), generator=generator)
     from eigentoken.numerics.instances.states import on_manifold
 
-    return on_manifold(batch, table[index])
+    tokens = table[index]
+    if batch.n > 2:  # some on one line, with unequal numbers at its ends
+        own = torch.Generator().manual_seed(batch.n * 100 + d)
+        signs = torch.where(torch.rand(batch.count, batch.n, 1, generator=own) < 0.5, 1.0, -1.0).double()
+        lined = torch.rand(batch.count, 1, 1, generator=own) < LINED
+        tokens = torch.where(lined, signs * tokens[:, :1], tokens)
+    return on_manifold(batch, tokens)
 
 
 def _mirrored_tokens(batch: Batch, generator: torch.Generator) -> Tensor:

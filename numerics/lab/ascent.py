@@ -14,6 +14,7 @@ from torch import Tensor
 
 from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.regions import margin_of
 from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.numerics.instances.states import place_state
 from eigentoken.numerics.lab.premises import difference_slopes, leaves, moved_by, picked, premise_holds, with_leaves
@@ -21,12 +22,17 @@ from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["climb"]
 
 STEPS = 12
 LAYERS = 40
+#: Steps of a flow after which a region may be left; what a start outside it costs.
+FLOW_STEPS, PENALTY = 4, 20.0
+#: Along a boundary so many times as many steps are made.
+SLIDES = 3
 
 
 def climb(target: Target, batch: Batch, steps: int = STEPS) -> tuple[Batch, int]:
@@ -38,11 +44,14 @@ def climb(target: Target, batch: Batch, steps: int = STEPS) -> tuple[Batch, int]
     with torch.no_grad():
         height = _objective(target, batch)
     looked = batch.count
-    for _ in range(steps):
+    kept = isinstance(getattr(target.inner, "region", None), StateRegion)
+    for step in range(steps * SLIDES if kept else steps):
         tick()
         directions = _gradient(target, batch)
         if directions is None:
             break
+        if kept and step % 3:  # at the boundary of a region tokens have nowhere to go: the parameters alone
+            directions["tokens"] = torch.zeros_like(directions["tokens"])
         tried = moved_by(target, batch, directions, reach)
         with torch.no_grad():
             value = _objective(target, tried)
@@ -66,6 +75,14 @@ def _objective(target: Target, batch: Batch) -> Tensor:
                 half = problem.retract(x + 0.1 * problem.advance(x, 0.0))
                 x = problem.retract(x + 0.2 * problem.advance(half, 0.0))
         return distance(inner.place, batch, x)
+    region = getattr(inner, "region", None)
+    if isinstance(region, StateRegion):  # a start on the boundary, and a next state as far outside as can be
+        problem, x = problem_of(batch), batch.tokens
+        for _ in range(1 if batch.system.time is Time.MAP else FLOW_STEPS):
+            moved = problem.advance(x, 0.0)
+            x = moved if batch.system.time is Time.MAP else problem.retract(x + 0.05 * moved)
+        start = margin_of(region, batch, batch.tokens)
+        return -margin_of(region, batch, x) - PENALTY * (-start).clamp_min(0.0)
     return target.violation(batch)
 
 

@@ -24,6 +24,7 @@ from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch, joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
+from eigentoken.numerics.instances.regions import margin_of, to_the_edge
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.ascent import climb
@@ -41,6 +42,7 @@ from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, D
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
@@ -293,9 +295,14 @@ def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
 def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:
     for batch in sample(target.plan, unit.size, unit.seed, cells_at_most=8 if unit.seconds is None else 2).batches:
         batch = within_premise(target, batch)
+        region = getattr(target.inner, "region", None)
+        if isinstance(region, StateRegion):
+            batch = to_the_edge(region, batch, torch.Generator().manual_seed(unit.seed))
         if batch.count == 0:
             continue
         climbed, looked = climb(target, batch)
+        if isinstance(region, StateRegion):
+            climbed = climbed.take(margin_of(region, climbed, climbed.tokens) >= 0)
         yield Piece(climbed, target.violation(climbed), target.plan, looked)
 
 
@@ -319,6 +326,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
             yield from _known(target, unit)
             yield from _resting(target, unit)
         else:
+            yield from _edges(target, unit)
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
     places: list[Any] = [AntipodalAt()]
@@ -352,6 +360,22 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
             value = torch.ones_like(found) if isinstance(inner, Converges) else attracting
             value = torch.where(still & (away > 1e-2), value, torch.full_like(value, -1.0))
             yield Piece(batch, value, plan, batch.count, hints=marginal & (value > 0))
+
+
+def _edges(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Starts just inside the boundary of a region that is claimed to be kept."""
+    region = getattr(target.inner, "region", None)
+    if not isinstance(region, StateRegion):
+        return
+    generator = torch.Generator().manual_seed(unit.seed)
+    for batch in sample(target.plan, min(unit.size, 768), unit.seed, cells_at_most=8).batches:
+        tick()
+        inside = batch.take(margin_of(region, batch, batch.tokens) >= 0)
+        if inside.count:
+            edge = to_the_edge(region, inside, generator)
+            edge = edge.take(condition_violation(target.plan, edge) < 0)
+            if edge.count:
+                yield Piece(edge, target.violation(edge), target.plan, edge.count)
 
 
 def _near(plan: Plan, unit: Unit, number: int) -> Iterator[Batch]:

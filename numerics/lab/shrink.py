@@ -22,6 +22,7 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
 from eigentoken.numerics.instances.structured import structured_batches
+from eigentoken.numerics.instances.turned_drafts import in_other_positions
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
 from eigentoken.numerics.lab.follow_up import at_rest, followed_up
 from eigentoken.numerics.lab.premises import premise_holds, within_premise
@@ -258,6 +259,8 @@ def _drafts(job: _Shrinking, batch: Batch) -> Iterator[ExactDraft]:
             made = draft(job.plan, batch, denominator, as_it_stands=as_it_stands)
             if made is not None:
                 yield made
+                if job.plan.start is not None and job.plan.place is not None and not made.further:
+                    yield from in_other_positions(made)
 
 
 def _at_the_limit(job: _Shrinking, batch: Batch) -> ExactDraft | None:

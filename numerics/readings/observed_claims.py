@@ -14,13 +14,14 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_along
 from eigentoken.numerics.instances.batches import Batch
-from eigentoken.numerics.instances.regions import in_loops
+from eigentoken.numerics.instances.regions import in_loops, margin_of
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.seen_silences import growth_nearby
 from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.readings import OBSERVED
+from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["AWAY", "ON_BOUNDARY", "observe", "rate_of"]
@@ -214,12 +215,17 @@ def observed_nonnegative(claim: claims.Nonnegative, batch: Batch) -> Tensor:
 
 @OBSERVED.register(claims.ForwardInvariant)
 def observed_forward_invariant(claim: claims.ForwardInvariant, batch: Batch) -> Tensor:
-    """The farthest that a trajectory is seen outside the region, in units of the size that the tokens have then."""
+    """The farthest that a trajectory is seen outside the region, in units of the size that the tokens have then.
+
+    For a region by inequalities it is negative inside, by the smallest margin, so that it can be climbed.
+    """
+    region = claim.region
     worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
     with torch.no_grad():
         for x in states_along(batch, count=60, longest=0.05):
             size = torch.linalg.vector_norm(x, dim=-1).amax(-1).clamp_min(1.0)
-            worst = torch.maximum(worst, distance(claim.region, batch, x) / size)
+            away = -margin_of(region, batch, x) if isinstance(region, StateRegion) else distance(region, batch, x)
+            worst = torch.maximum(worst, away / size)
     return worst - 1e-7
 
 

@@ -29,13 +29,16 @@ def growth_nearby(batch: Batch) -> Tensor:
     same = torch.linalg.vector_norm(batch.tokens - batch.tokens[:, :1], dim=-1).amax(-1) < SMALL
     if not system.standard or system.value is None:
         return found
-    for index in same.nonzero().flatten().tolist():
+    for index in range(batch.count):
         heads = batch.parameters.get("heads", (batch.parameters,))
         values = [np.asarray(head[system.value][index]) for head in heads if isinstance(head.get(system.value), Tensor)]
         if len(values) != len(heads) or any(value.ndim != 2 for value in values):
             continue
         F, v = sum(values[1:], values[0]), batch.tokens[index, 0].numpy()
-        if system.space is not Space.EUCLIDEAN:
+        if not bool(same[index]):
+            even = system.space is Space.SPHERE and float(batch.tokens[index].sum(0).abs().max()) < SMALL
+            found[index] = _moved(F, v) if even and batch.mask is None else 0.0
+        elif system.space is not Space.EUCLIDEAN:
             found[index] = _defective(F, v)
         elif float(np.abs(v).max()) < SMALL:
             score = batch.parameters.get(str(system.score))
@@ -51,6 +54,14 @@ def _defective(F: Floats, v: Floats) -> float:
         return 0.0
     w = np.linalg.lstsq(shifted, v, rcond=SMALL)[0]
     return 0.1 if float(np.abs(shifted @ w - v).max()) < SMALL else 0.0
+
+
+def _moved(F: Floats, v: Floats) -> float:
+    """Is v an eigenvector of a positive eigenvalue, and is there a w beside it with ``F w = 0``?"""
+    mu = float(v @ F @ v) / float(v @ v)
+    if mu < SMALL or float(np.abs(F @ v - mu * v).max()) > SMALL:
+        return 0.0
+    return 0.1 if np.linalg.svd(np.vstack([F, v]))[1][-1] < SMALL else 0.0
 
 
 def _drifts(F: Floats) -> float:

@@ -8,6 +8,10 @@ Unstable:
   and mu = 0;
 * *pair*: tokens ``s v, -s v, 0, ..., 0`` of a Euclidean flow with ``B v = b v`` stay such a state, and
   ``s' = 2 b s sinh(w s^2) / (2 cosh(w s^2) + n - 2)`` with ``w = v^T W v``: where ``b w > 0`` every s > 0 grows without bound.
+* *one token moved*: as many tokens at v as at -v on the sphere, equal weights, ``F v = mu v`` with ``mu > 0``, and ``F w = 0``
+  for a unit vector w orthogonal to v.  With one token at ``cos(s) v + sin(s) w`` the mean is
+  ``(cos s - 1)/n v + (sin s)/n w``, so that the others stay,
+  and ``s' = mu (1 - cos s) sin(s)/n > 0`` (a layer turns the token the same way).
 
 Stable:
 
@@ -63,8 +67,10 @@ def values_together(case: Case) -> fmpq_mat | None:
 def hidden_growth(case: Case) -> str | None:
     """Why the state is unstable although its linearization may be silent, or ``None``."""
     system = case.instance.system
-    if not system.standard or any(same_tokens(x, case.instance.tokens[0]) is not True for x in case.instance.tokens):
+    if not system.standard:
         return None
+    if any(same_tokens(x, case.instance.tokens[0]) is not True for x in case.instance.tokens):
+        return _one_token_moved(case)
     F, rows = values_together(case), exact_rows(case.instance.tokens[:1])
     if F is None or rows is None:
         return None
@@ -89,6 +95,31 @@ def hidden_growth(case: Case) -> str | None:
     return (
         "equal tokens move by the value matrix alone, and the eigenvalue of theirs is defective: they turn away (exact)"
     )
+
+
+def _one_token_moved(case: Case) -> str | None:
+    """As many tokens at v as at -v, with equal weights: one of them leaves along a direction that the values do not see."""
+    instance = case.instance
+    system, tokens = instance.system, instance.tokens
+    plain = system.space is Space.SPHERE and system.rotary is None and instance.mask is None
+    sides = [next((s for s in (1, -1) if same_tokens(x, tokens[0], s) is True), None) for x in tokens]
+    if not plain or None in sides or sum(side or 0 for side in sides) != 0:
+        return None
+    heads = instance.parameters["heads"] if system.multihead else (instance.parameters,)
+    scores = [entry for head in heads for row in head[system.score] for entry in row] if system.score else []
+    F, rows = values_together(case), exact_rows(tokens[:1])
+    if F is None or rows is None or any(zero(sp.sympify(entry)) is not True for entry in scores):
+        return None
+    v = rows[0]
+    image = F * fmpq_mat([[entry] for entry in v])
+    pivot = next(a for a, entry in enumerate(v) if entry != 0)
+    mu = image[pivot, 0] / v[pivot]
+    if not mu > 0 or any(image[a, 0] != mu * v[a] for a in range(case.d)):
+        return None
+    beside = fmpq_mat([[F[i, j] for j in range(case.d)] for i in range(case.d)] + [v])
+    if beside.rank() == case.d:
+        return None
+    return "one token, moved along a direction w with F w = 0, goes on moving away, and the others stay (exact)"
 
 
 def _step_keeps_side(case: Case, mu: fmpq) -> bool:

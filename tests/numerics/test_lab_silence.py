@@ -64,6 +64,16 @@ def test_stability_where_the_linearization_is_silent(claim: Any, instance: Insta
     assert answers(claim, instance) == expected
 
 
+def test_one_token_leaves_a_pair() -> None:
+    """theta' = (1 - cos theta) sin theta / 2: a cubic term alone."""
+    claim = LyapunovStable(AntipodalAt())
+    pair = [[1, 0], [-1, 0]]
+    for system, further in (("oja-flow", {}), ("oja-map", {"alpha": 1}), ("attention-flow", {"M": ZEROS})):
+        assert answers(claim, Instance.of(system, pair, V=[[1, 0], [0, 0]], **further)) == FALSE
+    assert answers(claim, Instance.of("oja-flow", pair, V=[[1, 0], [0, -1]])) == TRUE
+    assert answers(claim, Instance.of("oja-flow", pair, V=[[-1, 0], [0, 0]])) == OPEN
+
+
 def test_a_family_of_rotated_states_is_stable_with_irrational_multipliers() -> None:
     pair = Instance.of("attention-flow", [[1, 0], [-1, 0]], V=MINUS, M=EYE)  # tanh(1) among them
     assert answers(LyapunovStable(AntipodalAt()), pair) == TRUE

@@ -9,7 +9,8 @@ Nothing is read from a certificate: all of this is decided by the instance.
   rises where it is positive.
 * A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable.
 * 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
-* Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise.
+* Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise, and an
+  even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and ``F w = 0`` for a w beside v.
 """
 
 from __future__ import annotations
@@ -152,9 +153,11 @@ def turns_away(look: IndependentInstance) -> bool:
     """Is the state unstable by motions near it that are known exactly?"""
     system, values = look.instance.system, _values(look)
     tokens = [sp.Matrix(token) for token in look.instance.tokens]
-    if not system.standard or values is None or any(token != tokens[0] for token in tokens):
+    if not system.standard or values is None:
         return False
     v, F = tokens[0], sum(values, sp.zeros(look.instance.d))
+    if any(token != v for token in tokens):
+        return _one_token_leaves(look, tokens, F)
     if not all(entry.is_Rational for entry in v):
         return False
     if system.space is Space.EUCLIDEAN:
@@ -168,6 +171,22 @@ def turns_away(look: IndependentInstance) -> bool:
         return False
     N = F - mu * sp.eye(look.instance.d)
     return bool(sp.Matrix.hstack(N, v).rank() == N.rank())
+
+
+def _one_token_leaves(look: IndependentInstance, tokens: list[sp.Matrix], F: sp.Matrix) -> bool:
+    """Tokens v and -v with sum 0, equal weights, ``F v = mu v`` with ``mu > 0``: is there a w beside v with ``F w = 0``?"""
+    system, v = look.instance.system, tokens[0]
+    if system.space is not Space.SPHERE or system.rotary is not None or look.instance.mask is not None:
+        return False
+    if any(token not in (v, -v) for token in tokens) or not sum(tokens, sp.zeros(*v.shape)).is_zero_matrix:
+        return False
+    heads = look.instance.parameters["heads"] if system.multihead else (look.instance.parameters,)
+    if system.score and any(entry != 0 for head in heads for row in head[system.score] for entry in row):
+        return False
+    mu = (v.T * F * v)[0, 0]
+    if not all(entry.is_Rational for entry in v) or F * v != mu * v or not mu > 0:
+        return False
+    return bool(sp.Matrix.vstack(F, v.T).nullspace())
 
 
 def _some_pair_rises(look: IndependentInstance) -> bool:
