@@ -83,6 +83,14 @@ def executed(paths: list[Path], folder: Path) -> None:
     assert [each.cells[0].outputs[0].data["text/plain"] for each in (first, second)] == ["1", "False"]
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_names_its_kernel_and_opens_in_colab(path: Path) -> None:
+    """Without the name JupyterLab asks which kernel to take before anything can be run."""
+    held = json.loads(path.read_text(encoding="utf-8"))
+    assert held["metadata"]["kernelspec"]["name"] == "python3"
+    assert f"colab.research.google.com/github/eigentoken/eigentoken/blob/main/examples/{path.name}" in json.dumps(held)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_runs(tmp_path: Path) -> None:
     executed([path for path in NOTEBOOKS if path.name == "test_a_conjecture.ipynb"], tmp_path)
