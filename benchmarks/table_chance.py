@@ -22,6 +22,7 @@ ROWS = (
     ("random bases", "values", "trace"),
     ("random bases", "values", "asymmetry"),
 )
+LAYERS = ("trace", "asymmetry", "positive share")
 
 
 def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:
@@ -43,7 +44,7 @@ def column(source: str) -> list[str]:
     led += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
     told = [f"{len(found.not_random(null))} of {len(heads)}" for null in ("gaussian factors", "random bases")]
     cells = [cell(found, *row) for row in ROWS]
-    layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in ("trace", "asymmetry")]
+    layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in LAYERS]
     return [*told, led, *cells, *layers]
 
 
@@ -55,8 +56,7 @@ def main() -> None:
         "heads that differ from random bases (own singular values)",
         "heads led by a real eigenvalue",
         *(f"{statistic} of the {part}, against {null}" for null, part, statistic in ROWS),
-        "trace of F, layers, against gaussian factors",
-        "asymmetry of F, layers, against gaussian factors",
+        *(f"{statistic} of F, layers, against gaussian factors" for statistic in LAYERS),
     ]
     lines = [
         "<!-- written by benchmarks/table_chance.py: do not edit -->",

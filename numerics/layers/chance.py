@@ -49,11 +49,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: Up to this width eigenvalues of every draw are taken.
 WIDEST_SPECTRUM = 128
+#: Up to this d those of symmetric parts are; a part that is smaller than this share of the largest counts as zero.
+WIDEST_SYMMETRIC, ZERO = 640, 1e-9
 
 STATISTICS = {
     "trace": "trace / (root of the rank times the Frobenius norm): 1 for a multiple of a projection, 0 on average at random",
     "asymmetry": "norm of the skew part over the norm (Frobenius): 0 for symmetric, 1 for skew, about 0.71 at random",
     "stable rank": "squared Frobenius norm over squared spectral norm, over the rank: 1 where all singular values are equal",
+    "positive share": "share of positive eigenvalues of the symmetric part, zeros left out: one half on average at random",
     "leader": "largest real part of an eigenvalue over the largest modulus: 1 where a positive eigenvalue is the largest",
 }
 
@@ -97,14 +100,23 @@ def _of_factors(left: Floats, right: Floats) -> dict[str, Floats]:
     """Of a batch of factors (N, r, d)."""
     core, singular = _core(left, right), singular_values(left, right)
     squares = np.einsum("...i,...i->...", singular, singular)
-    rank = singular.shape[-1]
+    rank, d = singular.shape[-1], left.shape[-1]
     found = _core_statistics(core, squares, rank)
     with np.errstate(all="ignore"):
         found["stable rank"] = squares / (singular[..., 0] ** 2 * rank)
+        if d < 2 * left.shape[-2] and d <= WIDEST_SYMMETRIC:  # a smaller rank r has r of each sign, whatever it is
+            found["positive share"] = _positive_share(left.swapaxes(-1, -2) @ right)
         if core.shape[-1] <= WIDEST_SPECTRUM:
             values = np.linalg.eigvals(core)
             found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
     return found
+
+
+def _positive_share(M: Floats) -> Floats:
+    """How many of the eigenvalues of the symmetric part that are not zero are positive."""
+    values = np.linalg.eigvalsh(M + M.swapaxes(-1, -2))
+    least = ZERO * np.abs(values).max(axis=-1, keepdims=True)
+    return np.asarray((values > least).sum(axis=-1) / (np.abs(values) > least).sum(axis=-1))
 
 
 def _core(left: Floats, right: Floats) -> Floats:

@@ -33,6 +33,11 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
         values = np.linalg.eigvals(M)
         top = values.real.max() if width >= d else np.sort(values.real[np.abs(values) > 1e-9])[-1]
         assert found["leader"] == pytest.approx(top / np.abs(values).max())
+        signs = np.linalg.eigvalsh(M + M.T)
+        if 2 * width > d:
+            assert found["positive share"] == (signs > 0).mean()
+        else:  # three of each sign and a zero, whatever the entries are
+            assert "positive share" not in found and (np.abs(signs) > 1e-9).sum() == 6 == 2 * (signs > 1e-9).sum()
         again = chance.spectral_statistics(5 * left, 0.01 * right)
         assert again == pytest.approx(found)
     assert chance.spectral_statistics(np.zeros((3, 7)), right[:3].repeat(2, 1)[:, :7]) == {}
@@ -86,7 +91,7 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/1", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/2", **json.loads(json.dumps(trained.as_dict()))}
     jsonschema.validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):

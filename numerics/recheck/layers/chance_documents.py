@@ -24,7 +24,7 @@ __all__ = ["recheck_chance"]
 Floats = NDArray[np.float64]
 Heads = Sequence[Mapping[str, Any]]
 NEAR, NEAR_FRAMES = 1e-7, 1e-5
-WIDEST = 128
+WIDEST, WIDEST_SYMMETRIC = 128, 640
 GAUSSIAN, BASES = "gaussian factors", "random bases"
 WHAT = "heads led by a real eigenvalue"
 
@@ -106,10 +106,21 @@ def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
             "asymmetry": np.sqrt(np.maximum(skew, 0.0) / (4 * squares)),
             "stable rank": squares / (rank * _largest_square(*grams)),
         }
+        if left.shape[-1] < 2 * left.shape[-2] and left.shape[-1] <= WIDEST_SYMMETRIC:
+            found["positive share"] = _positive(left, right)
         if rank <= WIDEST:
             values = np.linalg.eigvals(_small(left, right))
             found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
     return found
+
+
+def _positive(left: Floats, right: Floats) -> Floats:
+    """The share of positive eigenvalues of ``M + M^T = ((L + R)^T (L + R) - (L - R)^T (L - R)) / 2``, beside zeros."""
+    both, apart = left + right, left - right
+    values = np.linalg.eigvalsh(both.swapaxes(-1, -2) @ both - apart.swapaxes(-1, -2) @ apart)
+    least = 1e-9 * np.abs(values).max(axis=-1, keepdims=True)
+    up, down = (values > least).sum(axis=-1), (values < -least).sum(axis=-1)
+    return np.asarray(up / (up + down))
 
 
 def _largest_square(first: Floats, second: Floats) -> Floats:

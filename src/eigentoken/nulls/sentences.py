@@ -74,7 +74,7 @@ def _way(test: ChanceTest) -> str:
 
 def chance_json(found: AgainstChance) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/chance/1", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"schema": "eigentoken/chance/2", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def show_chance(found: AgainstChance) -> None:
