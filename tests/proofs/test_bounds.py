@@ -41,7 +41,7 @@ PROVED = {
 #: Those of all sheets whose claim stands in words only: nothing but their own property tests looks at it.
 IN_WORDS = {
     *("BD-J3", "BD-M2", "BD-P7"),
-    *("CL-2", "CL-3", "CL-11", "CL-13"),
+    *("CL-2", "CL-3", "CL-13"),
     *("CT-11", "CT-13", "PH-X1", "PM-X2"),
 }
 
