@@ -123,9 +123,9 @@ CL_11 = register(
             Remark(
                 RemarkKind.CONVENTION,
                 r"$E = \sum_{i < j}\phi(\cos(\theta_i - \theta_j))$ on the circle, $\phi'(c) = 1/(1 + e^{-kc})$: $\phi$ is "
-                r"analytic, strictly increasing and strictly convex. The first claim has the second derivative of $E$ along $\xi$ "
-                r"at the regular pentagon for $k = 20$, the second for $k = 10$, the last that at a square with $a = \phi''(0)$ and "
-                r"$b = \phi'(-1)$.",
+                r"analytic, strictly increasing and strictly convex. The first claim has the second derivative of $E$ along "
+                r"$\xi$ at the regular pentagon for $k = 20$, the second for $k = 10$, the last that at a square with $a = "
+                r"\phi''(0)$ and $b = \phi'(-1)$.",
             ),
             Remark(
                 RemarkKind.OPEN,
