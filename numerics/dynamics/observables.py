@@ -6,6 +6,9 @@ says so).  The letters and numbers are those of the papers and of the statement 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 import torch
 from torch import Tensor
 
@@ -28,6 +31,9 @@ __all__ = [
     "vector_correlation",
 ]
 
+#: Differences of coordinates that are formed at once (128 MB in doubles).
+MOST_DIFFERENCES: Final = 2**24
+
 
 def pairwise_distances(x: Tensor, metric: Tensor | None = None) -> Tensor:
     """``|x_i - x_j|_W``, shape (..., n, n); formed from differences, so close tokens keep their digits."""
@@ -36,15 +42,26 @@ def pairwise_distances(x: Tensor, metric: Tensor | None = None) -> Tensor:
     return (gap * weighted).sum(-1).clamp_min(0).sqrt()
 
 
+def _distances(x: Tensor) -> Iterator[Tensor]:
+    """The distances of all pairs; block by block, from differences too, where all at once would need too much memory."""
+    n, d = x.shape[-2:]
+    if n * x.numel() <= MOST_DIFFERENCES:
+        yield pairwise_distances(x)
+        return
+    rows = max(1, MOST_DIFFERENCES * d // x.numel())
+    for first in range(0, n, rows):
+        yield torch.cdist(x[..., first : first + rows, :], x, compute_mode="donot_use_mm_for_euclid_dist")
+
+
 def diameter(x: Tensor) -> Tensor:
     """``max_ij |x_i - x_j|``."""
-    return pairwise_distances(x).amax((-2, -1))
+    return torch.stack([block.amax((-2, -1)) for block in _distances(x)]).amax(0)
 
 
 def mean_distance(x: Tensor) -> Tensor:
     """The mean of ``|x_i - x_j|`` over i < j."""
     n = x.shape[-2]
-    return pairwise_distances(x).sum((-2, -1)) / max(1, n * (n - 1))
+    return torch.stack([block.sum((-2, -1)) for block in _distances(x)]).sum(0) / max(1, n * (n - 1))
 
 
 def norms(x: Tensor) -> Tensor:

@@ -420,5 +420,6 @@ def _observe(task: Problem, states: Tensor) -> dict[str, np.ndarray]:
         curves[f"W = -1/2 xbar {listed.value} xbar"] = measure.oja_potential(states, task.parameters[listed.value])
     gradient = listed.metric is not None and listed.metric == listed.score and listed.value is None
     if listed.standard and gradient and listed.time is Time.FLOW and task.autonomous:
-        curves["V_P of eq. (10)"] = measure.ellipsoid_potential(states, task.metric())
+        potentials = [measure.ellipsoid_potential(each, task.metric()) for each in states]  # n x n numbers each
+        curves["V_P of eq. (10)"] = torch.stack(potentials)
     return {name: values.cpu().numpy() for name, values in curves.items()}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from eigentoken.numerics.dynamics import observables
 from eigentoken.numerics.dynamics.charts import Curves, SpherePaths
 from eigentoken.numerics.dynamics.simulate import OPTIONS, Simulation, simulate
 from eigentoken.theory.systems.catalogue import SYSTEMS
@@ -222,3 +223,13 @@ def test_a_data_file_is_no_instance(tmp_path: Path) -> None:
     path = simulate("oja-map", n=3, end=4).save(tmp_path / "run.npz")
     with pytest.raises(ValueError, match=r"Simulation\.load reads the data of a run"):
         simulate(path)
+
+
+def test_distances_of_many_tokens_are_found_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(3, 9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    whole = observables.diameter(x), observables.mean_distance(x)
+    for most in (1, 100):
+        monkeypatch.setattr(observables, "MOST_DIFFERENCES", most)
+        assert len(list(observables._distances(x))) > 1
+        assert torch.allclose(observables.diameter(x), whole[0], rtol=1e-15, atol=0)
+        assert torch.allclose(observables.mean_distance(x), whole[1], rtol=1e-14, atol=0)
