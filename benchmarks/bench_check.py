@@ -1,6 +1,6 @@
 """Cost of the certified part of ``eigentoken check`` as a ratio to ``numpy.linalg.eigvals`` on the same matrices.
 
-    python benchmarks/bench_check.py [--samples rxnmapper,glassllm,minilm] [--rounds 3] [--slow]
+    python benchmarks/bench_check.py [--samples glassllm,rxnmapper,minilm] [--rounds 3] [--slow]
 
 For one layer of each sample: everything certified of it (findings of the layer and of each head, every statement of the
 registry on the layer and on each head, regimes), against plain ``eigvals`` of
@@ -10,8 +10,11 @@ registry on the layer and on each head, regimes), against plain ``eigvals`` of
   rotary positions ``P_h(delta)`` and ``Delta W_h(delta)`` for the three offsets of the report.
 
 One BLAS thread; peer and certified code alternate, and the best processor time of several rounds is compared.  The target
-of 2 is about all matrices; the stricter ratio to the layer matrices alone is shown beside it.  Then one whole check of
-sample:rxnmapper in a new process with an empty folder of results, against 30 s.  ``--slow`` adds the larger samples.
+of 2 is about all matrices; the stricter ratio to the layer matrices alone is in the note.
+
+Then what a user runs, each in a new process: ``check`` with its defaults and an empty folder of results, beside a process that
+reads the same checkpoint and finds the same quantities in numpy floats (``floats_of_model.py``); and ``recheck`` of the report
+beside the check.  ``--slow`` adds SmolLM2 (some minutes).
 """
 
 # ruff: noqa: E402 - the number of threads must be set before numpy is loaded
@@ -24,15 +27,15 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
 import argparse
-import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ratios import Row, Times, at_most, command, report, run
 
 from eigentoken.checking.layers import rotary_pairs, weights_of
 from eigentoken.models import load
@@ -44,7 +47,8 @@ from eigentoken.numerics.layers.rotary_scores import OFFSETS
 from eigentoken.numerics.layers.symbol_values import Answers
 from eigentoken.theory.statements.registry import statements
 
-RATIO, SECONDS = 2.0, 30.0
+RATIO = 2.0
+PEER = Path(__file__).resolve().parent / "floats_of_model.py"
 
 
 def certified(layer: Any) -> None:
@@ -77,60 +81,61 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def compare(name: str, rounds: int) -> bool:
-    layer = load(f"sample:{name}").layer(0)
-    certified(layer)  # imports, printed formulas and probes once
+def layer(name: str, rounds: int) -> Row:
+    """The certificates of one layer beside ``eigvals`` of its matrices."""
+    first = load(f"sample:{name}").layer(0)
+    certified(first)  # imports, printed formulas and probes once
     best = [float("inf")] * 3
     for _ in range(rounds):
-        whole, heads = layer_matrices(layer), head_matrices(layer)
+        whole, heads = layer_matrices(first), head_matrices(first)
         times = (
             seconds(lambda: [np.linalg.eigvals(matrix) for matrix in whole]),  # noqa: B023 - called at once
             seconds(lambda: [np.linalg.eigvals(matrix) for matrix in heads]),  # noqa: B023
-            seconds(lambda: certified(layer)),
+            seconds(lambda: certified(first)),
         )
         best = [min(pair) for pair in zip(best, times, strict=True)]
     of_layer, of_heads, ours = best
-    ratio, strict = ours / (of_layer + of_heads), ours / of_layer
-    met = ratio <= RATIO
-    turned = f", {len(OFFSETS)} P_h(delta), {len(OFFSETS)} Delta W_h(delta)" if layer.rotary is not None else ""
-    print(
-        f"| {name}, d = {layer.d} | F, S; of each of {len(layer.heads)} heads U_h, P_h{turned}: {len(whole) + len(heads)} "
-        f"| {of_layer:.3g} s | {of_layer + of_heads:.3g} s | {ours:.3g} s "
-        f"| {strict:.3g} | {ratio:.3g} | at most {RATIO:g} | {'met' if met else '**missed**'} |",
-        flush=True,
-    )
-    return met
+    note = f"{len(whole) + len(heads)} matrices; {ours / of_layer:.3g} times F and S alone"
+    what = f"certificates of layer 0 of {name} / eigvals of all its matrices"
+    return at_most(what, f"d = {first.d}, {len(first.heads)} heads", Times(of_layer + of_heads, ours), RATIO, note)
 
 
-def whole_check() -> bool:
-    """A cold check in a new process: wall time, and processor time of it and its workers."""
+def model(name: str, limit: float | None, recheck_limit: float | None) -> Iterator[Row]:
+    """``check`` beside numpy floats, and ``recheck`` beside ``check``, as processes of their own."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "eigentoken", "check", "sample:rxnmapper", "--work", folder, "--quiet"]
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    met = wall <= SECONDS
-    print(
-        f"\nCheck of sample:rxnmapper, cold: {wall:.3g} s wall, {processor:.3g} s processor time "
-        f"(target {SECONDS:g} s wall: {'met' if met else '**missed**'})"
-    )
-    return met
+        report_file = str(Path(folder) / "report.json")
+        floats = run([sys.executable, str(PEER), f"sample:{name}"])
+        checked = run(command("check", f"sample:{name}", "--work", folder, "--quiet", "--jobs", "1", "-o", report_file))
+        if floats.code or checked.code:
+            raise SystemExit(f"check of sample:{name} ended with {checked.code}, its peer with {floats.code}")
+        note = f"{checked.wall:.3g} s on the clock, {checked.memory / 2**20:.0f} MB"
+        what = f"check of {name} / numpy floats for the same quantities"
+        yield at_most(what, "", Times(floats.seconds, checked.seconds), limit, note)
+        if recheck_limit is not None:
+            again = run(command("recheck", report_file))
+            if again.code:
+                raise SystemExit(f"recheck of sample:{name} ended with {again.code}")
+            times = Times(checked.seconds, again.seconds)
+            yield at_most(f"recheck of the report of {name} / check", "", times, recheck_limit)
+
+
+def rows(names: list[str], rounds: int, slow: bool) -> Iterator[Row]:
+    for name in names:
+        yield layer(name, rounds)
+    for name in names:
+        yield from model(name, 2.5 if name in {"minilm", "rxnmapper"} else None, 2.0)
+    if slow:
+        yield from model("smollm2", 2.5, None)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", default="rxnmapper,glassllm,minilm")
+    parser.add_argument("--samples", default="glassllm,rxnmapper,minilm")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--slow", action="store_true", help="also microformer and smollm2 (190 MB of samples)")
+    parser.add_argument("--slow", action="store_true", help="also smollm2 (93 MB, some minutes)")
     chosen = parser.parse_args()
-    names = chosen.samples.split(",") + (["microformer", "smollm2"] if chosen.slow else [])
-    print(
-        "| layer 0 of | all matrices | eigvals, F and S | eigvals, all | certified | ratio to F and S | ratio | target | |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    met = [compare(name, chosen.rounds) for name in names]
-    return 0 if all([*met, whole_check()]) else 1
+    report(rows(chosen.samples.split(","), chosen.rounds, chosen.slow))
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,22 +1,25 @@
 """Speed of the flows and maps, as ratios to a peer in one run.
 
-``python benchmarks/bench_dynamics.py [--quick] [--json FILE]`` prints a table: what, ours, peer, ratio, target, met or
-missed.  Times are processor seconds and depend on the machine; the ratios are what is claimed.
+``python benchmarks/bench_dynamics.py [--quick]`` prints a table: what, ours, peer, ratio, target, met or missed.  Times are
+processor seconds and depend on the machine; the ratios are what is claimed.  Peers of the figure-5 workload: scipy's
+``solve_ivp`` one instance at a time, torchdiffeq's dopri5 and diffrax's Tsit5 (JAX, jit, float64) on the whole batch, all at the
+same tolerance.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
+import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
+from ratios import Row, Times, at_least, at_most, report
 from torch import Tensor
 
 from eigentoken.numerics.dynamics.basins import random_tokens
@@ -55,7 +58,55 @@ def numpy_field(flow: Problem, n: int, d: int) -> Callable[[float, np.ndarray], 
     return field
 
 
-def figure_5_workload(quick: bool, rounds: int = 4) -> list[dict[str, Any]]:
+def diffrax_solver(flow: Problem, x: Tensor, end: float) -> Callable[[], Tensor] | None:
+    """The batch by diffrax, compiled before it is timed; None where it is not installed."""
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+    try:
+        import diffrax
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return None
+    jax.config.update("jax_enable_x64", True)
+    n, d = x.shape[-2:]
+    mask = jnp.where(jnp.tril(jnp.ones((n, n), dtype=bool)), 0.0, -jnp.inf)
+    waves = [[jnp.asarray(each.numpy()) for each in wave_of(head["P"])] for head in flow.parameters["heads"]]
+
+    def field(t: Any, y: Any, _: Any) -> Any:
+        y = y / jnp.linalg.norm(y, axis=-1, keepdims=True)
+        push = jnp.zeros_like(y)
+        for frequency, phase, square in waves:
+            scale = jnp.abs(2 * jnp.sin(frequency * t + phase))
+            scores = (y * scale) @ jnp.swapaxes(y @ square.T, -1, -2) + mask
+            push += jax.nn.softmax(scores, axis=-1) @ y / math.sqrt(d)
+        return push - (y * push).sum(-1, keepdims=True) * y
+
+    @jax.jit
+    def solve(start: Any) -> Any:
+        control = diffrax.PIDController(rtol=RTOL, atol=ATOL)
+        term = diffrax.ODETerm(field)
+        return diffrax.diffeqsolve(
+            term, diffrax.Tsit5(), 0.0, end, None, start, stepsize_controller=control, max_steps=100_000
+        ).ys[-1]
+
+    given = jnp.asarray(x.numpy())
+    solve(given).block_until_ready()
+
+    def run() -> Tensor:
+        final = np.array(solve(given).block_until_ready())
+        return torch.from_numpy(final / np.linalg.norm(final, axis=-1, keepdims=True))
+
+    return run
+
+
+def wave_of(score: Callable[[float], Any]) -> list[Tensor]:
+    """Frequency, phase and square of a head's ``P(t)``, from the closure that the ensemble made."""
+    made = score.function  # type: ignore[attr-defined]
+    held = dict(zip(made.__code__.co_freevars, made.__closure__ or (), strict=True))
+    return [held[name].cell_contents for name in ("frequency", "phase", "square")]
+
+
+def figure_5_workload(quick: bool, rounds: int = 4) -> list[Row]:
     """100 instances, 50 tokens, d = 500, 2 heads, causal: ours against scipy one by one, and torchdiffeq on the batch.
 
     The contestants take turns; a ratio is the median over the rounds, in processor time.  The error of each against a
@@ -77,7 +128,7 @@ def figure_5_workload(quick: bool, rounds: int = 4) -> list[dict[str, Any]]:
         final = solve_ivp(field, (0, end), x[k].flatten().numpy(), rtol=RTOL, atol=ATOL).y[:, -1]
         return torch.from_numpy(final).reshape(1, n, d)
 
-    names = ("float64", "float32", "scipy", "plain", "torchdiffeq")
+    names = ("float64", "float32", "scipy", "plain", "torchdiffeq", "diffrax")
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     errors: dict[str, list[float]] = {name: [] for name in names}
 
@@ -101,28 +152,47 @@ def figure_5_workload(quick: bool, rounds: int = 4) -> list[dict[str, Any]]:
             return flow.advance(flow.retract(y), float(t))
 
         take("torchdiffeq", lambda: odeint(torch_field, x, grid, rtol=RTOL, atol=ATOL, method="dopri5")[-1])
+    compiled = diffrax_solver(flow, x, end)
+    if compiled is not None:
+        for _ in range(2):
+            take("diffrax", compiled)
     take("plain", lambda: follow(flow, x, end, rtol=RTOL, atol=ATOL, reduce=False).final)
 
-    def against(what: str, ours: str, peer: str, target: float | None, copies: int) -> dict[str, Any]:
+    def against(what: str, ours: str, peer: str, target: float | None, copies: int) -> Row:
         mine, theirs = (np.array(times[name]) for name in (ours, peer))
         ratios = [
             [float(np.median(p)) * copies / m for m in column] for column, p in zip(mine.T, theirs.T, strict=True)
         ]
         note = (
-            f"wall ratio {np.median(ratios[1]):.1f}; rounds {min(ratios[0]):.1f} to {max(ratios[0]):.1f}; "
-            f"errors {max(errors[ours]):.1e}, peer {max(errors[peer]):.1e}"
+            f"rounds {min(ratios[0]):.1f} to {max(ratios[0]):.1f}; errors {max(errors[ours]):.1e}, peer "
+            f"{max(errors[peer]):.1e}"
         )
-        return row(what, float(np.median(mine[:, 0])), float(np.median(theirs[:, 0])) * copies, target, note)
+        spent = Times(float(np.median(theirs[:, 0])) * copies, float(np.median(mine[:, 0])))
+        return at_least(what, "100 x 50 tokens, d = 500" if not quick else "quick", spent, target, note)
 
     rows = [
-        against("figure 5 workload over scipy solve_ivp, float64", "float64", "scipy", 10.0, instances),
-        against("the same in float32", "float32", "scipy", 10.0, instances),
-        against("the same in float64, not reduced to the span", "plain", "scipy", None, instances),
+        against(
+            "figure 5 workload: solve_ivp / ours, float64, reduced to the span", "float64", "scipy", 12.0, instances
+        ),
+        against(
+            "figure 5 workload: solve_ivp / ours, float32, reduced to the span", "float32", "scipy", None, instances
+        ),
+        against("figure 5 workload: solve_ivp / ours, float64, not reduced", "plain", "scipy", 2.5, instances),
     ]
-    if odeint is None:
-        return [*rows, {"what": "torchdiffeq dopri5 on the batch", "note": "torchdiffeq is not installed"}]
-    rows.append(against("figure 5 workload over torchdiffeq dopri5, float64", "float64", "torchdiffeq", 1.5, 1))
-    rows.append(against("the same, not reduced to the span", "plain", "torchdiffeq", None, 1))
+    if odeint is not None:
+        rows.append(
+            against(
+                "figure 5 workload: torchdiffeq / ours, float64, reduced to the span", "float64", "torchdiffeq", 15.0, 1
+            )
+        )
+        rows.append(
+            against("figure 5 workload: torchdiffeq / ours, float64, not reduced", "plain", "torchdiffeq", None, 1)
+        )
+    if compiled is not None:
+        rows.append(
+            against("figure 5 workload: diffrax / ours, float64, reduced to the span", "float64", "diffrax", 8.0, 1)
+        )
+        rows.append(against("figure 5 workload: diffrax / ours, float64, not reduced", "plain", "diffrax", 1.5, 1))
     return rows
 
 
@@ -139,7 +209,7 @@ def timed_twice(function: Callable[[], Any]) -> tuple[float, float, Any]:
     return time.process_time() - begin, time.perf_counter() - clock, result
 
 
-def gpt2_pass(quick: bool) -> dict[str, Any]:
+def gpt2_pass(quick: bool) -> Row:
     """All layers of a GPT-2-shaped model against the bare matrix products of those layers."""
     shape = GPT2Shape(4, 12, 768) if quick else GPT2Shape.named("small")
     blocks = random_blocks(shape, torch.Generator().manual_seed(0))
@@ -164,20 +234,15 @@ def gpt2_pass(quick: bool) -> dict[str, Any]:
     whole(), products()
     pairs = [(best(whole, 1), best(products, 1)) for _ in range(5)]
     ours, bare = min(a for a, _ in pairs), min(b for _, b in pairs)
-    return row("GPT-2-shaped pass over its bare matrix products", ours, bare, 1.3, "time ratio, at most", at_most=True)
-
-
-def row(what: str, ours: float, peer: float, target: float | None, note: str, at_most: bool = False) -> dict[str, Any]:
-    ratio = ours / peer if at_most else peer / ours
-    met = None if target is None else (ratio <= target if at_most else ratio >= target)
-    return {"what": what, "ours": ours, "peer": peer, "ratio": ratio, "target": target, "met": met, "note": note}
+    size = f"{shape.layers} layers, d = {shape.d}"
+    return at_most("GPT-2-shaped pass / its bare matrix products", size, Times(bare, ours), 1.3)
 
 
 def exponent(sizes: list[int], times: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-def scaling(quick: bool) -> list[dict[str, Any]]:
+def scaling(quick: bool) -> list[Row]:
     """Fitted exponents of the cost in instances, layers and steps: linear is 1."""
     generator = torch.Generator().manual_seed(0)
     V = torch.randn(16, 16, generator=generator, dtype=torch.float64) / 4
@@ -197,18 +262,12 @@ def scaling(quick: bool) -> list[dict[str, Any]]:
         ),  # type: ignore[misc]
     }
     return [
-        {
-            "what": f"cost exponent in {name}",
-            "ratio": value,
-            "target": 1.15,
-            "met": value <= 1.15,
-            "note": "linear is 1",
-        }
+        Row(f"simulate: cost exponent in {name}", "", None, None, value, "<= 1.15", value <= 1.15, "linear is 1")
         for name, value in fits.items()
     ]
 
 
-def memory() -> list[dict[str, Any]]:
+def memory() -> list[Row]:
     """Peak memory of long runs that keep nothing, against the size of their trajectories: a map and a flow."""
     x = random_tokens(64, 64, 64, seed=1)
     V = torch.eye(64, dtype=torch.float64)
@@ -226,39 +285,25 @@ def memory() -> list[dict[str, Any]]:
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
         trajectory = 500 * x.numel() * 8
         note = f"{grown / 2**20:.0f} MB grown, trajectory {trajectory / 2**20:.0f} MB, state {x.numel() * 8 / 2**20:.0f} MB"
-        rows.append(
-            {
-                "what": f"memory over trajectory size, nothing kept, {name}",
-                "ratio": grown / trajectory,
-                "target": 0.05,
-                "met": grown / trajectory <= 0.05,
-                "note": note,
-            }
-        )
+        what, ratio = f"memory / trajectory size, nothing kept, {name}", grown / trajectory
+        rows.append(Row(what, "", None, None, ratio, "<= 0.05", ratio <= 0.05, note))
     return rows
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    with torch.no_grad():
+        yield from memory()
+        yield gpt2_pass(quick)
+        yield from scaling(quick)
+        yield from figure_5_workload(quick)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes: the targets are for the full ones")
-    parser.add_argument("--threads", type=int, default=0, help="threads of torch and numpy (default: as set)")
-    parser.add_argument("--json", default="", help="write the rows to this file")
     options = parser.parse_args(arguments)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    with torch.no_grad():
-        rows = [*memory(), gpt2_pass(options.quick), *scaling(options.quick), *figure_5_workload(options.quick)]
-    print(f"torch threads: {torch.get_num_threads()}, {'quick' if options.quick else 'full'} sizes")
-    print(f"{'what':52} {'ours s':>9} {'peer s':>9} {'ratio':>8} {'target':>7}  result")
-    for entry in rows:
-        ours, peer = (f"{entry[k]:9.3f}" if k in entry else " " * 9 for k in ("ours", "peer"))
-        ratio = f"{entry['ratio']:8.3f}" if "ratio" in entry else " " * 8
-        target = f"{entry['target']:7.2f}" if entry.get("target") is not None else " " * 7
-        word = {True: "met", False: "MISSED", None: ""}[entry.get("met")]
-        print(f"{entry['what']:52} {ours} {peer} {ratio} {target}  {word:7}{entry['note']}")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as stream:
-            json.dump({"schema": "eigentoken/benchmark/1", "rows": rows}, stream, indent=1)
+    torch.set_num_threads(1)
+    report(rows(options.quick))
     return 0
 
 
