@@ -537,6 +537,9 @@ def test_each_statement_is_told_in_a_sentence_with_its_title(tmp_path: Path) -> 
     assert 0 < len(held) < 8
     said = sentence(report, consensus)
     assert said.startswith(f"{consensus['title']} (PM-N1) applies to {len(held)} of 8 layers (")
+    least = min(float(report.layers[number]["alpha_star"][0]) for number in held)
+    below = float(said.split("consensus is stable for steps below ")[1].split(" (certified)")[0])
+    assert 0.99 * least <= below <= least
     assert sorted({n for each in in_the_way(report, "PM-N1") for n in each.layers} | set(held)) == list(range(8))
     assert sentence(report, causal).startswith(f"{causal['title']} (AB-T5.1) applies to no layer: ")
     doubtful = {**causal, "layers": ["undecided", *causal["layers"][1:]]}  # what is undecided does not fail to apply

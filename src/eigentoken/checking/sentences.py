@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -107,7 +108,22 @@ def _obstacle(each: InTheWay, count: int) -> str:
 
 def sentence(report: Report, told: Told) -> str:
     """Where a statement that is about layers of this model applies, what is in the way elsewhere, and what its tokens do."""
-    return "; ".join([_of_weights(report, told), *at_tokens(report, told)])
+    return "; ".join([_of_weights(report, told), *step_bound(report, told), *at_tokens(report, told)])
+
+
+def step_bound(report: Report, told: Told) -> list[str]:
+    """Below which step the statement that has a threshold says that consensus is stable, over the layers where it applies."""
+    from eigentoken.checking.intervals import at_least
+    from eigentoken.checking.layers import THRESHOLD
+
+    if told["id"] != THRESHOLD:
+        return []
+    held = [layer for layer, word in zip(report.layers, told["layers"], strict=True) if word == "holds"]
+    lows = [float(layer["alpha_star"][0]) for layer in held if layer["alpha_star"] is not None]
+    if not lows or len(lows) < len(held):
+        return []
+    bound = "for every step" if min(lows) == math.inf else f"for steps below {at_least(min(lows))}"
+    return [f"where it applies, consensus is stable {bound} (certified)"]
 
 
 def at_tokens(report: Report, told: Told) -> list[str]:
