@@ -1,7 +1,7 @@
 """Every word that a conjecture needs, in one line: ``from eigentoken.lab import *``.
 
 Conditions, claims, places, terms and observables of the language, :class:`Conjecture` and :func:`refute`, and of sympy what
-formulas are written with (``Rational``, ``Abs``, ``log``, ``sqrt``).
+formulas are written with (``Rational``, ``Eq``, ``Abs``, ``Max``, ``exp``, ``log``, ``sqrt``, ...).
 
 >>> from eigentoken.lab import *
 >>> V = matrix("V")
@@ -13,7 +13,7 @@ formulas are written with (``Rational``, ``Abs``, ``log``, ``sqrt``).
 
 from __future__ import annotations
 
-from sympy import Abs, Rational, log, sqrt
+from sympy import Abs, Eq, Max, Min, Ne, Rational, exp, log, sqrt
 
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError
 from eigentoken.numerics.lab.refutation import refute
@@ -163,6 +163,7 @@ __all__ = [
     "Eigenvalue",
     "EigenvalueModulus",
     "EigenvalueRealPart",
+    "Eq",
     "Equiangular",
     "Equilibrium",
     "Exists",
@@ -180,7 +181,10 @@ __all__ = [
     "IsZero",
     "LargestEntry",
     "LyapunovStable",
+    "Max",
+    "Min",
     "MultipleOf",
+    "Ne",
     "NegativeDefinite",
     "NonPrincipalModulusBelow",
     "NoneOpposite",
@@ -232,6 +236,7 @@ __all__ = [
     "dot",
     "ell",
     "ellipsoid_potential",
+    "exp",
     "interaction_energy",
     "k",
     "largest",
