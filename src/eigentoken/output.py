@@ -169,9 +169,10 @@ def progress(what: str, total: int | None = None) -> Any:
         from rich.text import Text
 
         passed, left = TimeElapsedColumn(), TimeRemainingColumn()
+        known = (MofNCompleteColumn(), passed, TextColumn("passed,"), left, TextColumn("left"))
+        unknown = (passed, TextColumn("passed"))  # where nobody knows how much there is, nothing is said of it
         columns = (
-            TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), passed, TextColumn("passed,"),
-            left, TextColumn("left"),
+            TextColumn("{task.description}"), BarColumn(bar_width=24), *(unknown if total is None else known),
         )  # fmt: skip
         recent: deque[str] = deque(maxlen=5)
 

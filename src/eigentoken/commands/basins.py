@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eigentoken.output import say, show_json, table
+from eigentoken.output import progress, say, show_json, table
 
 if TYPE_CHECKING:
     from eigentoken.documents.basin_document import BasinDocument, HeadSubject, ObservedTokens
@@ -50,9 +50,11 @@ def basin(
     if layer is None and head is None:
         if subject.startswith("sample:") or Path(subject).is_dir():
             raise ValueError(f"{subject} is a model: say which head with --layer and --head")
-        found = find(Path(subject), seconds=seconds).as_dict()
+        with progress(f"certifying regions of {subject}"):
+            found = find(Path(subject), seconds=seconds).as_dict()
     else:
-        found = find(subject, layer=layer, head=head, alpha=alpha, fold=fold, seed=seed, seconds=seconds).as_dict()
+        with progress(f"certifying regions of {subject}"):
+            found = find(subject, layer=layer, head=head, alpha=alpha, fold=fold, seed=seed, seconds=seconds).as_dict()
     if output is not None:
         write_text(output, documents.dumps(found, indent=1) + "\n")
     if json:

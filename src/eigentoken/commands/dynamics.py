@@ -65,7 +65,16 @@ def simulate(
         "device": device,
     }  # fmt: skip
     try:
-        summary = run_simulation(system, figure=figure, data=data, animation=animate, style=style, **options)
+        with progress(f"following {system}") as advance:
+            summary = run_simulation(
+                system,
+                figure=figure,
+                data=data,
+                animation=animate,
+                style=style,
+                watch=lambda now: advance(0, now),
+                **options,
+            )
     except OptionError as problem:
         raise ValueError(f"--{problem}") from None
     if json:

@@ -396,9 +396,17 @@ def steer(
     from eigentoken.checking.steer_terminal import show_steering
 
     try:
-        found = run(
-            model, direction, output, strength=strength, guarantee=guarantee, prompts=prompts, states=states, seed=seed
-        )
+        with progress(f"steering {model}"):
+            found = run(
+                model,
+                direction,
+                output,
+                strength=strength,
+                guarantee=guarantee,
+                prompts=prompts,
+                states=states,
+                seed=seed,
+            )
     except DirectionError as problem:
         raise ValueError(f"--{problem}") from None
     if figure is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -38,8 +38,10 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 """
 
 
-def animate(run: Simulation, path: str | Path) -> Path:
-    """Write the tokens of the first start as ``.gif`` or ``.html``; they have two or three dimensions and a sphere."""
+def animate(run: Simulation, path: str | Path, watch: Callable[[int, int], None] = lambda _made, _all: None) -> Path:
+    """Write the tokens of the first start as ``.gif`` or ``.html``; they have two or three dimensions and a sphere.
+
+    ``watch`` is called before each frame with how many are made, and of how many."""
     from eigentoken.numerics.dynamics.charts import SpherePaths
 
     target = Path(path)
@@ -54,7 +56,10 @@ def animate(run: Simulation, path: str | Path) -> Path:
     kept = _kept(len(run.times))
     unit = "layer" if run.system.time.value == "map" else "time"
     said = [f"{unit} {run.times[k]:.4g}" for k in kept]
-    pictures = [_frame(panel, k, text) for k, text in zip(kept, said, strict=True)]
+    pictures: list[bytes] = []
+    for k, text in zip(kept, said, strict=True):
+        watch(len(pictures), len(kept))
+        pictures.append(_frame(panel, k, text))
     if target.suffix == ".gif":
         write_bytes(target, _gif(pictures))
     else:

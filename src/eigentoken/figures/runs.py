@@ -30,11 +30,13 @@ def run_simulation(
     data: str | Path | None = None,
     animation: str | Path | None = None,
     style: str = "page",
+    watch: Callable[[str], None] = lambda _now: None,
     **options: Unpack[SimulationOptions],
 ) -> SimulationDocument:
     """Simulate a system (by name) or an instance (file or mapping); write the figure, the data file and the animation if named.
 
-    Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.
+    Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.  ``watch`` is called with what
+    begins.
     """
     from eigentoken.numerics.dynamics.figure_styles import style_named
     from eigentoken.numerics.dynamics.simulate import simulate
@@ -55,7 +57,7 @@ def run_simulation(
     if animation is not None:
         from eigentoken.figures.animation import animate
 
-        files["animation"] = str(animate(run, animation))
+        files["animation"] = str(animate(run, animation, lambda made, all: watch(f"frame {made + 1} of {all}")))
     summary["files"] = files
     return summary
 
