@@ -332,9 +332,12 @@ def test_the_table_of_the_atlas_can_be_searched_from_the_keyboard(browser: Any, 
     visit.page.keyboard.type("pm-n3 criterion")
     assert rows() == ["PM-N3"]
     assert visit.page.locator("#found").inner_text() == f"1 of {len(statements())}"
+    assert visit.page.locator("svg.graph.chosen .node.near").count() == 1  # the graph shows what was found
+    assert visit.page.locator("#hits a").get_attribute("href") == "PM-N3.html"
     visit.page.locator("#find").fill("no such statement")
     assert rows() == []
     visit.page.locator("#find").fill("")
+    assert visit.page.locator("svg.graph.chosen").count() == 0
     assert len(rows()) == len(statements())
     visit.check()
 
