@@ -31,6 +31,7 @@ from eigentoken.theory.statements.statement import (
     Source,
     SourceKind,
     Statement,
+    Variant,
     Vector,
 )
 from eigentoken.theory.statements.steps import Argument, Derivation, Identity
@@ -159,6 +160,13 @@ AB_X6 = register(
             ),
         ),
         vectors=(Vector("the angle and its multiplier", stable_angle, ("2.5756106068188", "-0.234119171513")),),
+        variants=(
+            Variant(
+                "Relation(Eq(SpectralNorm(P), 0))",
+                r"$U = \operatorname{diag}(1, \frac12)$, $P = \operatorname{diag}(0, 3)$: a stable rest off the axis.",
+                stable_off_the_axis,
+            ),
+        ),
         property_tests=(OnInstances(uniform),),
     )
 )

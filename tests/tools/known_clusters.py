@@ -9,6 +9,14 @@ __all__ = ["KNOWN_CLUSTERS"]
 _PAIR = "AnyOf((Relation(n >= 3), Relation(Eigenvalue(V, 2) > 0)))"
 
 KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
+    "AB-X6": (
+        Known(
+            "Relation(Eq(SpectralNorm(P), 0))",
+            "U = diag(1, 1/2), P = diag(0, 3): a stable rest off the axis",
+            place="c4",
+            searched=False,
+        ),
+    ),
     "CL-1": (Known("$\\lambda \\ge 0$", "B = W = -1, tokens +-1: the rescaled tokens spread"),),
     "CL-2": (
         Known(
