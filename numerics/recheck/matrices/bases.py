@@ -6,9 +6,9 @@ is trusted but matrix products (:mod:`.floats`).  If every row sum of ``|G|`` is
 ``(I + G) P = Y R``, so row i of ``|P|`` sums to at most ``f_i + g_i max f / (1 - max g)``.
 
 * R is small, so its products are cut: rows of A and columns of X become integers of b bits a piece,
-  ``2 b + log2 n <= 53``, whose product has no rounding in any order of summation (all partial sums are integers below
-  2^53).  Three pieces a side, six products; what is dropped is at most ``2 n 2^(-3 b)`` of row and column scale.  The
-  pieces are added by Knuth's TwoSum.
+  ``2 b + log2 n + 2 <= 53``, whose product has no rounding in any order of summation, nor has the sum of up to four of them
+  (all partial sums are integers below 2^53).  Three pieces a side, six products, added level by level; what is dropped is at
+  most ``2 n 2^(-3 b)`` of row and column scale.  The levels are added by Knuth's TwoSum.
 * An error E of the matrix adds ``Y E X`` to ``Y R``: at most ``||E|| sqrt n ||y_i|| ||X||_2`` to the sum of row i.
 * The unitary ``[[1, 1], [i, -i]] / sqrt 2`` on each pair diagonalizes D.  It multiplies the sum of a real row by at most
   sqrt 2 (1 without pairs), and a row of a pair gets at most the sum of both.  Gershgorin's theorem on the result: the
@@ -137,16 +137,17 @@ def residual(matrix: Floats, basis: Basis) -> tuple[Floats, Floats]:
     """
     x = basis.columns
     n = matrix.shape[0]
-    bits = (53 - max(1, math.ceil(math.log2(n)))) // 2
+    bits = (51 - max(1, math.ceil(math.log2(n)))) // 2
     rows, row_scale = _pieces(matrix, bits, axis=1)
     columns, column_scale = _pieces(x, bits, axis=0)
     total = _Sum(x.shape)
-    for s in range(PIECES):
-        for t in range(PIECES - s):
-            piece = rows[s] @ columns[t]
-            piece *= row_scale * 2.0 ** (-bits * (s + t + 2))
-            piece *= column_scale
-            total.add(piece)
+    for level in range(PIECES):
+        whole = rows[0] @ columns[level]
+        for s in range(1, level + 1):
+            whole += rows[s] @ columns[level - s]
+        whole *= row_scale * 2.0 ** (-bits * (level + 2))
+        whole *= column_scale
+        total.add(whole)
     del rows, columns
     x_high, x_low = _halves(x)
     for factor, source in _blocks(basis.re, basis.im, basis.first):

@@ -61,6 +61,10 @@ def confirm_eigenvector(document: CertificateDocument, matrix: Exact, reach: Fra
     sine = fraction_of(facts["sine"])
     if sine < 0:
         return "a sine is not negative"
+    if n > EXACT_SIZE and facts.get("size") == n and "beta" in facts:
+        quick = _by_floats(matrix, fraction_of(facts["beta"]), reach, vector, leads_within_reach=True)
+        if quick is not None and math.isfinite(quick.sine) and Fraction(quick.sine) <= sine:
+            return None  # its discs show the leader of every matrix within reach, too
     why = confirm_leader(document, matrix, reach, until)
     if why is not None or n == 1:
         return why
@@ -103,11 +107,14 @@ def _angles(
             yield f"a basis in balls ({attempt})", _by_balls(matrix, beta, reach, vector, attempt)
 
 
-def _by_floats(matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None) -> VectorAngle | None:
+def _by_floats(
+    matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None, *, leads_within_reach: bool = False
+) -> VectorAngle | None:
+    """From the discs of a basis; ``leads_within_reach``: only where these are of every matrix within reach."""
     values, e, rho = matrix.rounded
     basis = candidate_basis(values)
     spread = scaled_above(reach, e)
-    if basis is None or not math.isfinite(spread):
+    if basis is None or not math.isfinite(spread) or (leads_within_reach and basis.normal):
         return None
     lead = int(np.argmax(basis.re))
     if basis.im[lead] != 0:
