@@ -160,7 +160,7 @@ def recheck(
 
     if count := certificates_of_check(document):
         typer.echo(
-            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect two to four times the "
+            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two and a half times the "
             "processor time of the check",
             err=True,
         )
