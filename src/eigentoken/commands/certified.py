@@ -160,8 +160,8 @@ def recheck(
 
     if count := certificates_of_check(document):
         typer.echo(
-            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two and a half times the "
-            "processor time of the check",
+            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two and a half "
+            "times the processor time of the check",
             err=True,
         )
     with progress("re-checking", count or None) as advance:
