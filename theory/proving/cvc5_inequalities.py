@@ -97,7 +97,7 @@ def _read(given: list[Any], goal: Any, quotients: bool) -> _Read:
     """The question with the assumptions of its symbols as hypotheses, these hypotheses, and the symbols for whole numbers."""
     bare = _without_assumptions([*given, goal])
     assumed = [fact for symbol in sorted(bare, key=str) for fact in _assumed(symbol, bare[symbol])]
-    read = [each.xreplace(bare) for each in given] + assumed
+    read = [_as_it_stands(each, bare) for each in given] + assumed
     return (
         RealQuestion(read, _as_it_stands(goal, bare), quotients),
         read,
@@ -106,7 +106,7 @@ def _read(given: list[Any], goal: Any, quotients: bool) -> _Read:
 
 
 def _as_it_stands(statement: Any, bare: dict[Any, Any]) -> Any:
-    """The conclusion in other symbols, nothing evaluated: ``0 < 1 or 1/x > 0`` would become true, also where x is zero."""
+    """The statement in other symbols, nothing evaluated: ``0 < 1 or 1/x > 0`` would become true, also where x is zero."""
     if statement in (sp.true, sp.false) or not (statement.is_Boolean or statement.is_Relational):
         return statement.xreplace(bare)
     return statement.func(*(_as_it_stands(part, bare) for part in statement.args), evaluate=False)
