@@ -103,10 +103,6 @@ class Shown:
     def undecided(self, path: Path, why: str) -> None:
         self.found.append(Finding(written(path), "undecided", why))
 
-    def uncovered(self) -> list[Path]:
-        """The leaves that no check covered, in the order of the document."""
-        return [path for path, covered in self._walk(self.document, (), False, False) if not covered]
-
     def _walk(self, node: Any, path: Path, covered: bool, excepted: bool) -> Iterator[tuple[Path, bool]]:
         """Every leaf, and whether a check covered it or what it is in."""
         covered, excepted = covered or path in self.covered, excepted or path in self.excepted
