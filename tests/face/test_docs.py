@@ -45,6 +45,28 @@ def test_a_benchmark_page_was_printed_by_the_present_script(name: str) -> None:
     assert not benchmarks.stale(name), f"run: python tools/benchmarks.py {name}"
 
 
+def test_ratios_that_got_worse_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = "| what | size | ratio | target |\n| --- | --- | --- | --- |\n| a / b | d = 2 | {} | {} |\n"
+    for target, recorded, now, named in (
+        ("<= 2", 1.0, 1.2, 1),
+        ("<= 2", 1.0, 1.1, 0),
+        (">= 8", 10.0, 8.0, 1),
+        (">= 8", 8.0, 10.0, 0),
+    ):
+        assert len(benchmarks.worse(table.format(recorded, target), table.format(now, target))) == named
+    assert benchmarks.worse(table.format(1.0, "<= 2"), "nothing") == ["a / b, d = 2: no longer measured, was 1"]
+    monkeypatch.setattr(benchmarks, "SCRIPTS", tmp_path)
+    monkeypatch.setattr(benchmarks, "PAGES", tmp_path)
+    printed = table.format(2.0, "<= 2").replace("\n", "\\n")
+    (tmp_path / "bench_mine.py").write_text(f'"""Mine."""\nprint("{printed}")\n', encoding="utf-8")
+    benchmarks.record("mine")
+    assert benchmarks.main(["--compare"]) == 0
+    benchmarks.page("mine").write_text(
+        benchmarks.page("mine").read_text().replace("| 2.0 |", "| 1.0 |"), encoding="utf-8"
+    )
+    assert benchmarks.main(["--compare", "mine"]) == 1
+
+
 def test_a_benchmark_page_can_be_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| a |")\n', encoding="utf-8")
     monkeypatch.setattr(benchmarks, "SCRIPTS", tmp_path)
