@@ -149,10 +149,11 @@ def _with_ids(body: str, own: str = "") -> str:
 
 
 def _with_links(body: str, registry: Registry) -> str:
-    """The row of each erratum, which begins with its id, links to the statement's page."""
+    """The row of each erratum, which begins with its id, begins with its title, which links to the statement's page."""
     for each in registry:
         name = escape(each.id, quote=False)
-        link = f'<td id="{escape(each.id)}"><a href="{page_name(each.id)}">{name}</a>, '
+        title = escape(each.title, quote=False)
+        link = f'<td id="{escape(each.id)}"><a href="{page_name(each.id)}">{title}</a> ({name}), '
         body = body.replace(f"<td>{name}, ", link, 1)
     return body
 
