@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from eigentoken.numerics.certified.probe import BackendRefused, probe_arithmetic, probe_numpy
+from eigentoken.numerics.certified.probe import BackendRefused, Probe, probe_arithmetic, probe_numpy
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, frobenius_above, gamma, up
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "current",
     "factors_there",
     "multiply",
+    "probe_device",
     "residual_above",
     "trusted",
     "using",
@@ -87,6 +88,11 @@ def trusted() -> bool:
     return probe_numpy().passed
 
 
+def probe_device(arithmetic: DeviceArithmetic) -> Probe:
+    """The probe of a device; where small products stay here, a large one is probed, for which it may have another routine."""
+    return probe_arithmetic(arithmetic.name, arithmetic.product, large=512 if arithmetic.least > 0 else 0)
+
+
 @contextmanager
 def using(arithmetic: DeviceArithmetic) -> Iterator[DeviceArithmetic]:
     """Form large products there, inside the ``with``; refused where its probe fails.
@@ -96,8 +102,7 @@ def using(arithmetic: DeviceArithmetic) -> Iterator[DeviceArithmetic]:
     'cpu'
     """
     if not any(arithmetic is each for each in _PROBED):
-        large = 512 if arithmetic.least > 0 else 0  # devices have another routine for what is large
-        probe_arithmetic(arithmetic.name, arithmetic.product, large=large).require(subnormals=False)
+        probe_device(arithmetic).require(subnormals=False)
         _PROBED.append(arithmetic)
     token = _CURRENT.set(arithmetic)
     try:

@@ -68,12 +68,13 @@ def _devices() -> Check:
 
 def _probes() -> list[Check]:
     """One entry a device: do its products keep to the bound that every certificate assumes?"""
+    from eigentoken.numerics.certified.arithmetic import probe_device
     from eigentoken.numerics.certified.devices import arithmetic_of, present
-    from eigentoken.numerics.certified.probe import probe_arithmetic, probe_numpy
+    from eigentoken.numerics.certified.probe import probe_numpy
 
     found = []
     for name in present():
-        probe = probe_numpy() if name == "cpu" else probe_arithmetic(name, arithmetic_of(name).product)
+        probe = probe_numpy() if name == "cpu" else probe_device(arithmetic_of(name))
         good = probe.passed if name == "cpu" else probe.within
         told = f"products err by {probe.product_ratio:.2g} of their rounding bound" if good else str(probe)
         found.append(
