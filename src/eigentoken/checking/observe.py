@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def observe(
     sequences: int,
     tokens: int,
     seed: int,
-    principal: Mapping[int, Any] | None = None,
+    principal: Mapping[int, Sequence[Sequence[float]] | None] | None = None,
     own: OwnStates | None = None,
 ) -> list[Observed]:
     """One record a layer: distances, E, correlation with the principal direction, sizes of what is left out.
@@ -113,7 +113,9 @@ def _centred_away(layer: Layer) -> float | None:
     return relative_size(F - (right - right.mean(axis=0, keepdims=True)), F)
 
 
-def _observed(layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Any] | None) -> Observed:
+def _observed(
+    layer: Any, state: Any, bare: Any, even: Any, principal: Mapping[int, Sequence[Sequence[float]] | None] | None
+) -> Observed:
     """What one layer did to the tokens, and the sizes of its parts that the theory leaves out.
 
     ``gains``: how far the state after attention moves when the norm's gains are replaced by their mean (:func:`with_even_gain`).

@@ -78,7 +78,10 @@ def bounds_again(
 
 
 def observed_again(
-    document: Mapping[str, Any], model: Any, principal: Mapping[int, Any], own: OwnStates | None
+    document: Mapping[str, Any],
+    model: Any,
+    principal: Mapping[int, Sequence[Sequence[float]] | None],
+    own: OwnStates | None,
 ) -> list[Observed]:
     """What the same tokens do in the layers; what is stated where they are not here."""
     from eigentoken.checking.observe import observe
