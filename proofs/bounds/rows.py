@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, vector
@@ -72,7 +70,7 @@ class Row:
         return k.arithmetic(known, sp.And(equal, whole > 0, weight > 0))
 
 
-def for_all(said: Any, *letters: AnyLetter) -> Proposition:
+def for_all(said: Proposition | sp.Basic, *letters: AnyLetter) -> Proposition:
     """``for every letter: said``, the first letter outermost."""
     found = proposition(said)
     for letter in reversed(letters):
