@@ -25,7 +25,7 @@ SPECTRUM = (2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0)
 STEPS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
 #: Mirrored states that are tried with each instance.
 STATES = 124
-#: This share of the states of three tokens or more is on one line.
+#: This share of the states of three tokens or more with equal weights is on one line.
 LINED = 0.15
 SMALL = (0.0, 1.0, -1.0, 2.0, -2.0, -3.0)
 
@@ -117,9 +117,20 @@ def _axis_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
     if batch.n > 2:  # some on one line, with unequal numbers at its ends
         own = torch.Generator().manual_seed(batch.n * 100 + d)
         signs = torch.where(torch.rand(batch.count, batch.n, 1, generator=own) < 0.5, 1.0, -1.0).double()
-        lined = torch.rand(batch.count, 1, 1, generator=own) < LINED
+        lined = (torch.rand(batch.count, 1, 1, generator=own) < LINED) & _equal_weights(batch)[:, None, None]
         tokens = torch.where(lined, signs * tokens[:, :1], tokens)
     return on_manifold(batch, tokens)
+
+
+def _equal_weights(batch: Batch) -> Tensor:
+    """Where there are no scores, or none but 0: ranks on a line are then decided by rational numbers, not by rounding."""
+    score = batch.system.score
+    known = batch.parameters.get(score) if score is not None else None
+    if score is None:
+        return torch.ones(batch.count, dtype=torch.bool)
+    if not isinstance(known, Tensor):
+        return torch.zeros(batch.count, dtype=torch.bool)
+    return (known == 0).flatten(1).all(-1)
 
 
 def _mirrored_tokens(batch: Batch, generator: torch.Generator) -> Tensor:
