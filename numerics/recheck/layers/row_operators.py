@@ -31,7 +31,7 @@ def _size(a: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class NearStack:
     """Matrices, each within ``off`` of the true one in the Frobenius norm."""
 
     floats: Floats
@@ -42,29 +42,29 @@ class Near:
         """At least the norm of the floats."""
         return _size(self.floats)
 
-    def times(self, other: Near) -> Near:
+    def times(self, other: NearStack) -> NearStack:
         k = self.floats.shape[-1]
         mine, others = self.size, other.size
         rounding = (k + 2) * U * mine * others
-        return Near(
+        return NearStack(
             self.floats @ other.floats, (rounding + self.off * (others + other.off) + mine * other.off) * MORE + FLOOR
         )
 
-    def minus(self, other: Near) -> Near:
+    def minus(self, other: NearStack) -> NearStack:
         found = self.floats - other.floats
-        return Near(found, (self.off + other.off + 2 * U * _size(found)) * MORE + FLOOR)
+        return NearStack(found, (self.off + other.off + 2 * U * _size(found)) * MORE + FLOOR)
 
     @property
-    def turned(self) -> Near:
-        return Near(np.swapaxes(self.floats, -1, -2), self.off)
+    def turned(self) -> NearStack:
+        return NearStack(np.swapaxes(self.floats, -1, -2), self.off)
 
 
-def _exact(values: Any) -> Near:
+def _exact(values: Any) -> NearStack:
     floats = np.asarray(values, dtype=np.float64)
-    return Near(floats, np.zeros(floats.shape[:-2]))
+    return NearStack(floats, np.zeros(floats.shape[:-2]))
 
 
-def _dominating(matrix: Floats) -> Near | None:
+def _dominating(matrix: Floats) -> NearStack | None:
     """R (upper triangular, exact floats) with ``|matrix y| <= |R y|`` for every y; None where none was shown."""
     whole = _exact(matrix)
     gram = whole.turned.times(whole)
@@ -98,14 +98,14 @@ def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off:
     if head.get("q_bias") is not None:
         shift = np.broadcast_to(np.asarray(head["q_bias"], dtype=np.float64), asked.floats.shape)
         asked = asked.minus(_exact(-shift))
-    rows = Near(asked.floats[:, None, :], np.full(n, float(asked.off))).times(_exact(K))
+    rows = NearStack(asked.floats[:, None, :], np.full(n, float(asked.off))).times(_exact(K))
     lengths = (rows.size + rows.off) / scale * MORE
-    attended = Near(weights[:, None, :], _size(off[:, None, :]))
+    attended = NearStack(weights[:, None, :], _size(off[:, None, :]))
     means_v, means_k = attended.times(values), attended.times(keys)
     weighted_floats = weights[:, :, None] * values.floats
     largest = np.abs(weights).max(axis=1) + off.max(axis=1)
     slip = largest * float(values.off) + off.max(axis=1) * float(values.size) + 2 * U * _size(weighted_floats)
-    weighted = Near(np.swapaxes(weighted_floats, 1, 2), slip * MORE + FLOOR)
+    weighted = NearStack(np.swapaxes(weighted_floats, 1, 2), slip * MORE + FLOOR)
     spread = weighted.times(values).minus(means_v.turned.times(means_v))
     mixed = weighted.times(keys).minus(means_v.turned.times(means_k))
     outer, inner = R.times(spread).times(R.turned), R.times(mixed).times(S.turned)
