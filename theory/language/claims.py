@@ -103,7 +103,7 @@ class SpectrumIs(Claim):
 @word
 @dataclass(frozen=True)
 class Stable(Claim):
-    """The place is linearly asymptotically stable."""
+    """The place is linearly asymptotically stable; of a map that takes it to its negative, the 2-cycle of the two is."""
 
     place: Place
 
@@ -111,7 +111,10 @@ class Stable(Claim):
 @word
 @dataclass(frozen=True)
 class Unstable(Claim):
-    """The Jacobian at the place has an eigenvalue of modulus above 1 (map) or of positive real part (flow)."""
+    """The Jacobian at the place has an eigenvalue of modulus above 1 (map) or of positive real part (flow).
+
+    Of a map that takes the place to its negative the multipliers of the 2-cycle are meant.
+    """
 
     place: Place
 
