@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from eigentoken.theory.proving import cvc5_process
+from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS
 from eigentoken.theory.proving.cvc5_process import guarded_inequality
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Identity, Inequality, Step
@@ -55,3 +57,24 @@ def test_a_sign_changed_in_an_identity_is_not_confirmed() -> None:
             spoiled = Identity(name=step.name, says="", left=step.left, right=-step.right, where=step.where)
             assert not spoiled.second_opinion().is_holds, (name, step.name)  # type: ignore[union-attr]
     assert asked >= 5
+
+
+def test_what_nobody_answered_is_asked_briefly_and_stays_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hint never makes an answer: a question that is answered after all has its answer, another is undecided."""
+    x, y = sp.symbols("x y", real=True)
+    asked: list[int] = []
+    monkeypatch.setattr(cvc5_process, "_attempted", lambda question: asked.append(question[2]))
+    question = ((x > 1,), x**2 * y**2 + x > y)
+    name = cvc5_process.name_of(*question)
+    monkeypatch.setattr(cvc5_process, "best_attempts", lambda: {name: cvc5_process.UNANSWERED})
+    assert cvc5_process._asked(*question, 4.0).is_undecided
+    briefly = list(asked)
+    assert briefly and not any(ATTEMPTS[number].long for number in briefly)
+    monkeypatch.setattr(cvc5_process, "best_attempts", dict)
+    assert cvc5_process._asked(*question, 4.0).is_undecided
+    assert len(asked) - len(briefly) > len(briefly)
+    monkeypatch.undo()
+    monkeypatch.setattr(
+        cvc5_process, "best_attempts", lambda: {cvc5_process.name_of((x > 1,), x**2 > x): cvc5_process.UNANSWERED}
+    )
+    assert cvc5_process._asked((x > 1,), x**2 > x, 4.0).is_holds

@@ -43,6 +43,8 @@ KNOWN = 2
 #: What is not read by one attempt is not read by another.
 OUTSIDE = "outside real arithmetic"
 BEST = Path(__file__).with_name("best_attempts.json")
+#: The hint of a question that no attempt answered: the long ones are not tried again in vain.
+UNANSWERED = -1
 _LOCK = threading.Lock()
 _NUMBERS = itertools.count()
 _HELPER: list[subprocess.Popen[bytes]] = []
@@ -65,13 +67,19 @@ def guarded_inequality(hypotheses: Sequence[sp.Basic], conclusion: sp.Basic, sec
 
 
 def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: float) -> Verdict:
-    """The answer of the first attempt that gives one, beginning with the one that gave it before."""
+    """The answer of the first attempt that gives one, beginning with the one that gave it before.
+
+    Where none did, the short ones are asked.
+    """
     from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, hypotheses_near
 
     found = undecided(f"cvc5: no answer within {seconds:g} s")
     near = bool(hypotheses_near([sp.sympify(each) for each in hypotheses], sp.sympify(conclusion)))
     numbers = [place for place, attempt in enumerate(ATTEMPTS) if near or not attempt.near]
     best = best_attempts().get(name_of(hypotheses, conclusion))
+    if best == UNANSWERED:
+        numbers = [place for place in numbers if not ATTEMPTS[place].long]
+        found = undecided("cvc5: no answer to a short question, and none to a long one when the hints were made")
     for number in sorted(numbers, key=lambda place: place != best):
         longer = (
             KNOWN if number == best else 1
@@ -93,7 +101,8 @@ def name_of(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic) -> str:
 def best_attempts() -> dict[str, int]:
     """The attempt that answered a question of the book when ``tools/second_opinions.py`` asked: it is tried first.
 
-    Nothing else depends on it: where it gives no answer the others are asked in their order.
+    Where it gives no answer the others are asked in their order.  A question that none answered then (``UNANSWERED``) is asked
+    briefly, and stays undecided: no ``holds`` or ``fails`` depends on a hint.
     """
     try:
         return {str(name): int(number) for name, number in json.loads(BEST.read_text(encoding="utf-8")).items()}

@@ -48,6 +48,10 @@ class Attempt(NamedTuple):
     products: bool = False
     share: float = 1.0
 
+    @property
+    def long(self) -> bool:
+        return self.budget > 100_000
+
 
 class RealQuestion:
     """``premises and not (conclusion and it is defined)``, over FLINT polynomials in one context."""
