@@ -331,11 +331,11 @@ def walks_table() -> Iterator[str]:
     """What ``tools/walks.py`` recorded: the rooms that each job passes, in the order in which they are entered."""
     before = _beside("walks").BEFORE
     recorded = json.loads((ROOT / "docs" / "tables" / "walks.json").read_text(encoding="utf-8"))
-    yield "| job | modules passed (before) | rooms, in the order in which they are entered (modules) |"
-    yield "| --- | --- | --- |"
+    yield "| job | modules | for what it could not do before | before | rooms, in the order in which they are entered (modules) |"
+    yield "| --- | --- | --- | --- | --- |"
     for job, found in recorded.items():
         rooms = ", ".join(f"`{room}` ({count})" for room, count in found["rooms"].items())
-        yield f"| `{job}` | {found['modules']} ({before[job]}) | {rooms} |"
+        yield f"| `{job}` | {found['modules']} | {found['since']} | {before[job]} | {rooms} |"
     yield ""
     yield "| job | calls from a room to one above it |"
     yield "| --- | --- |"
