@@ -16,13 +16,19 @@ SAVED = "examples/byte_lm/step03000.safetensors"
 ROWS = (
     ("gaussian factors", "scores", "stable rank"),
     ("gaussian factors", "values", "stable rank"),
+    ("gaussian factors", "scores", "norm"),
+    ("gaussian factors", "values", "norm"),
     ("gaussian factors", "values", "leader"),
+    ("gaussian factors", "values", "gap"),
+    ("gaussian factors", "values", "alpha*"),
     ("random bases", "scores", "trace"),
     ("random bases", "scores", "asymmetry"),
     ("random bases", "values", "trace"),
     ("random bases", "values", "asymmetry"),
+    ("random bases", "values", "gap"),
+    ("random bases", "values", "alpha*"),
 )
-LAYERS = ("trace", "asymmetry", "positive share")
+LAYERS = ("trace", "asymmetry", "positive share", "norm", "gap", "alpha*")
 
 
 def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:

@@ -44,6 +44,7 @@ SUBJECTS: dict[str, Subject] = {
     "BD-D3": replace(_LAYER, what="heads with any weights that sum to 1, at given tokens"),
     "BD-H2": _LAYER,
     "BD-R1": replace(_BILINEAR, masks=("full",)),
+    "BD-R1b": replace(_BILINEAR, masks=("full",)),
     "BD-R2": _other("a head without a skip, layer after layer", _NO_SKIP),
     "BD-R4": replace(_LAYER, masks=("full",), positions=("none",), bilinear=True, plain=True),
     "BD-M1": replace(_HEAD, masks=("causal",)),

@@ -24,7 +24,7 @@ from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
 from eigentoken.proofs.lanes import in_lanes, lanes_of
 from eigentoken.theory.kernel.arithmetic import second_opinion
-from eigentoken.theory.kernel.proved import SolverQuestion
+from eigentoken.theory.kernel.proved import Enclosed, SolverQuestion
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 from eigentoken.theory.statements.registry import statements
@@ -217,7 +217,7 @@ def _kernel_lines(statement: Statement, second: bool) -> list[Line]:
     lines = []
     for name, proved in proofs.items():
         nodes = tuple(proved.tree())
-        asked = [node for node in nodes if isinstance(node.detail, SolverQuestion)] if second else []
+        asked = [node for node in nodes if isinstance(node.detail, SolverQuestion | Enclosed)] if second else []
         opinions = [str(opinion.answer) for node in asked if (opinion := second_opinion(node)) is not None]
         against = opinions.count("fails")
         reason = f"{len(nodes)} steps; asked again: {opinions.count('holds')} of {len(asked)} hold"

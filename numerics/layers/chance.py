@@ -9,6 +9,10 @@ so that one set of draws serves every head of a shape.  *Random bases*: ``M = A 
 head itself and orthonormal frames A, B of R^d, uniform and independent; only ``B^T A`` enters, so that one set of frames
 serves every head of a shape, whatever its spectrum.
 
+The norm of ``L^T R`` is measured by the sizes of L and R, so that random weights of the same scales are what it is held against;
+the singular values fix it, so that random bases say nothing of it.  alpha* is defined where a positive real eigenvalue leads: it
+is held against those draws where one does.
+
 A p-value is ``(1 + #{draws at least as far out}) / (N + 1)``, doubled for two sides (Phipson and Smyth 2010): valid whatever the
 distribution is, and never zero.  Many of them are corrected by Benjamini and Hochberg (1995), whose bound on the expected share
 of false discoveries is for independent or positively dependent tests.  These are statistics in floats: nothing is certified.
@@ -46,9 +50,12 @@ __all__ = [
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
+Complex: TypeAlias = NDArray[np.complex128]
 
-#: Up to this width eigenvalues of every draw are taken.
-WIDEST_SPECTRUM = 128
+#: Up to this width eigenvalues of every draw are taken; for random bases, which every head has of its own, up to the second.
+WIDEST_SPECTRUM, WIDEST_OF_BASES = 384, 32
+#: A statistic that is not defined for every draw needs this many draws where it is; those of values are not asked of scores.
+FEWEST, OF_VALUES = 10, ("gap", "alpha*")
 #: Up to this d those of symmetric parts are; a part that is smaller than this share of the largest counts as zero.
 WIDEST_SYMMETRIC, ZERO = 640, 1e-9
 
@@ -57,7 +64,11 @@ STATISTICS = {
     "asymmetry": "norm of the skew part over the norm (Frobenius): 0 for symmetric, 1 for skew, about 0.71 at random",
     "stable rank": "squared Frobenius norm over squared spectral norm, over the rank: 1 where all singular values are equal",
     "positive share": "share of positive eigenvalues of the symmetric part, zeros left out: one half on average at random",
+    "norm": "rank times spectral norm over the Frobenius norms of both factors: 1 for a multiple of a projection",
     "leader": "largest real part of an eigenvalue over the largest modulus: 1 where a positive eigenvalue is the largest",
+    "gap": "largest real part of an eigenvalue less the next (0 for a pair that is not real), over the spectral norm",
+    "alpha*": "x / (1 + x) with x = alpha* times the spectral norm, where a positive eigenvalue leads, against draws where one "
+    "does; alpha*: the step below which consensus on its eigenvector is stable (PM-N1); 1 where every step is below it",
 }
 
 
@@ -79,25 +90,52 @@ def spectral_statistics(left: Floats, right: Floats) -> dict[str, float]:
     """The statistics of ``M = L^T R`` with factors of shape (r, d); those that are not defined (zero weights) are left out."""
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         return {}
-    made = {name: float(values[0]) for name, values in _of_factors(left[None], right[None]).items()}
+    eigenvalues = _eigenvalues(_core(left[None], right[None]))
+    made = {name: float(values[0]) for name, values in _of_factors(left[None], right[None], eigenvalues).items()}
     return {name: value for name, value in made.items() if np.isfinite(value)}
 
 
 def real_leader(left: Floats, right: Floats) -> bool | None:
     """Is the eigenvalue of the core ``R L^T`` with the largest real part real?  ``None`` for a width where it is not taken."""
-    core = _core(left, right)
-    return bool(_leads(core)) if len(core) <= WIDEST_SPECTRUM else None
+    values = _eigenvalues(_core(left, right))
+    return None if values is None else bool(_leads(values))
 
 
-def _leads(core: Floats) -> NDArray[np.bool_]:
-    """For each matrix: the largest real part is that of a real eigenvalue."""
-    eigenvalues = np.asarray(np.linalg.eigvals(core), dtype=np.complex128)
-    first = np.take_along_axis(eigenvalues, np.argmax(eigenvalues.real, axis=-1)[..., None], axis=-1)[..., 0]
-    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(eigenvalues).max(axis=-1))
+def _eigenvalues(core: Floats) -> Complex | None:
+    """``None`` beyond the width where they are taken."""
+    if core.shape[-1] > WIDEST_SPECTRUM:
+        return None
+    return np.asarray(np.linalg.eigvals(core), dtype=np.complex128)
 
 
-def _of_factors(left: Floats, right: Floats) -> dict[str, Floats]:
-    """Of a batch of factors (N, r, d)."""
+def _leads(values: Complex) -> NDArray[np.bool_]:
+    """For each row of eigenvalues: the largest real part is that of a real one."""
+    first = np.take_along_axis(values, np.argmax(values.real, axis=-1)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
+
+
+def _of_eigenvalues(values: Complex, norm: Floats, zeros: int) -> dict[str, Floats]:
+    """Leader, gap and alpha* of matrices with these eigenvalues and ``zeros`` more that are 0.
+
+    ``1 / alpha* = max over |lambda| > lambda_1 of (|lambda|^2 - lambda_1^2) / (2 (lambda_1 - Re lambda))``, NaN where no positive
+    real eigenvalue leads.
+    """
+    kernel = np.zeros((*values.shape[:-1], min(zeros, 2)))
+    ordered = np.sort(np.concatenate([values.real, kernel], axis=-1), axis=-1)
+    top, next_one = ordered[..., -1], ordered[..., -2] if ordered.shape[-1] > 1 else np.full(ordered.shape[:-1], np.nan)
+    with np.errstate(all="ignore"):
+        beyond = np.abs(values) ** 2 - top[..., None] ** 2
+        held_back = np.where(beyond > 0, beyond / (2 * (top[..., None] - values.real)), 0.0).max(axis=-1) / norm
+        led = _leads(values) & (top > 0)
+        return {
+            "leader": values.real.max(axis=-1) / np.abs(values).max(axis=-1),
+            "gap": (top - next_one) / norm,
+            "alpha*": np.where(led, 1 / (1 + held_back), np.nan),
+        }
+
+
+def _of_factors(left: Floats, right: Floats, values: Complex | None) -> dict[str, Floats]:
+    """Of a batch of factors (N, r, d) and the eigenvalues of their cores, where these are taken."""
     core, singular = _core(left, right), singular_values(left, right)
     squares = np.einsum("...i,...i->...", singular, singular)
     rank, d = singular.shape[-1], left.shape[-1]
@@ -106,9 +144,10 @@ def _of_factors(left: Floats, right: Floats) -> dict[str, Floats]:
         found["stable rank"] = squares / (singular[..., 0] ** 2 * rank)
         if d < 2 * left.shape[-2] and d <= WIDEST_SYMMETRIC:  # a smaller rank r has r of each sign, whatever it is
             found["positive share"] = _positive_share(left.swapaxes(-1, -2) @ right)
-        if core.shape[-1] <= WIDEST_SPECTRUM:
-            values = np.linalg.eigvals(core)
-            found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
+        sizes = (np.sqrt(np.einsum("...ij,...ij->...", each, each)) for each in (left, right))
+        found["norm"] = left.shape[-2] * singular[..., 0] / np.prod(list(sizes), axis=0)
+        if values is not None:
+            found |= _of_eigenvalues(values, singular[..., 0], d - core.shape[-1])
     return found
 
 
@@ -152,11 +191,13 @@ class Null:
     real_leader: NDArray[np.bool_]
     frames: Floats
 
-    def with_bases(self, singular_values: Floats) -> dict[str, Floats]:
-        """Trace and asymmetry of ``A diag(s) B^T`` over the frames."""
+    def with_bases(self, singular_values: Floats, d: int, spectra: bool = True) -> dict[str, Floats]:
+        """Trace and asymmetry of ``A diag(s) B^T`` (d x d) over the frames; ``spectra``: leader, gap and alpha*, where narrow."""
         s = np.asarray(singular_values, dtype=np.float64)[: self.frames.shape[-1]]
-        core = self.frames * s[:, None]  # B^T A diag(s) up to a cyclic shift: the same traces
-        return _core_statistics(core, np.full(len(core), float(s @ s)), len(s))
+        core = self.frames * s[:, None]  # B^T A diag(s) up to a cyclic shift: the same traces and eigenvalues
+        found = _core_statistics(core, np.full(len(core), float(s @ s)), len(s))
+        values = _eigenvalues(core) if spectra and len(s) <= WIDEST_OF_BASES else None
+        return found if values is None else found | _of_eigenvalues(values, np.full(len(core), s[0]), d - len(s))
 
 
 def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Callable[[], None] = lambda: None) -> Null:
@@ -170,10 +211,11 @@ def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Call
     while made < draws:
         count = min(batch, draws - made)
         left, right = chance.standard_normal((2, count, width, d))
-        for name, values in _of_factors(left, right).items():
+        eigenvalues = _eigenvalues(_core(left, right))
+        for name, values in _of_factors(left, right, eigenvalues).items():
             found.setdefault(name, []).append(values)
-        if width <= WIDEST_SPECTRUM:
-            leads.append(_leads(_core(left, right)))
+        if eigenvalues is not None:
+            leads.append(_leads(eigenvalues))
         if made < frames:
             keep = slice(0, min(count, frames - made))
             turned.append(frames_between(left[keep, :d], right[keep, :d]))
@@ -203,20 +245,26 @@ class HeldAgainst:
         return (self.value - self.mean) / self.deviation if self.deviation > 0 else 0.0
 
 
-def held_against(left: Floats, right: Floats, null: Null) -> list[HeldAgainst]:
+def held_against(left: Floats, right: Floats, null: Null, *, scores: bool = False) -> list[HeldAgainst]:
     """Every statistic of ``L^T R`` against the Gaussian draws, and against the frames where the null has them.
 
-    Zero weights have no statistic: the list is empty.
+    Zero weights have no statistic: the list is empty.  Of ``scores`` no gap and no alpha* is asked.
     """
-    value = spectral_statistics(left, right)
-    found = [_held(name, "gaussian factors", value[name], null.gaussian[name]) for name in value]
+    value = {
+        name: each for name, each in spectral_statistics(left, right).items() if not (scores and name in OF_VALUES)
+    }
+    held = [_held(name, "gaussian factors", value[name], null.gaussian[name]) for name in value]
     if len(null.frames) and value:
-        draws = null.with_bases(singular_values(left, right))
-        found += [_held(name, "random bases", value[name], draws[name]) for name in draws if name in value]
-    return found
+        draws = null.with_bases(singular_values(left, right), left.shape[1], spectra=not scores)
+        held += [_held(name, "random bases", value[name], draws[name]) for name in draws if name in value]
+    return [each for each in held if each is not None]
 
 
-def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst:
+def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst | None:
+    """Against the draws where it is defined; ``None`` where these are too few."""
+    draws = draws[np.isfinite(draws)]
+    if len(draws) < FEWEST:
+        return None
     return HeldAgainst(name, null, value, float(draws.mean()), float(draws.std()), p_values(value, draws))
 
 

@@ -17,7 +17,7 @@ from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, inflate
 from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, exact, linear, times
 
-__all__ = ["jacobian_bound", "jacobian_norm", "norm_above", "norms_above"]
+__all__ = ["head_norms", "jacobian_bound", "jacobian_norm", "norm_above", "norms_above"]
 
 #: Steps of the power iteration: what it finds is at most the norm.
 STEPS = 40
@@ -108,6 +108,17 @@ def jacobian_bound(head: Mapping[str, Any], x: Balls, weights: Balls) -> float:
     )
     columns = inflate((weights.center + weights.radius).T @ sharp, n + 4)
     return float(inflate(math.sqrt(float(columns.max())) + float(own.max()), 4))
+
+
+def head_norms(head: Mapping[str, Any]) -> tuple[float, float]:
+    """At least ``|O V|`` and at least ``|Q^T K| / scale``."""
+    Q, K, V = (np.asarray(head[name], dtype=np.float64) for name in "QKV")
+    output, query = _Tall(head["O"]), _Tall(Q.T)
+    sizes = [
+        _through(tall, norm_above(times(exact(tall.R), exact(stored))), frobenius_above(stored))
+        for tall, stored in ((output, V), (query, K))
+    ]
+    return sizes[0], float(inflate(sizes[1] / float(head["scale"]) * (1 + 4 * CONSTANT), 4))
 
 
 def _through(tall: _Tall, core: float, plain: float) -> float:

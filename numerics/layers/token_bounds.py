@@ -9,6 +9,8 @@ bound is *vacuous* where it says no more than what is true of every head (``triv
 ``BD-D3``   the same for any weights that sum to 1: ``sum_h sqrt(n) max_j |U_h (x_j - xbar)|``   1
 ``BD-N1``   the length of what the attention norm puts out
 ``BD-R1``   ``D(f) / D(U X)`` of a head without a mask: ``tanh(omega/4)``                        1: the hull of the values
+``BD-R1b``  ``D(f) / D(X)`` of it, from norms: ``|U| tanh(|P| D(X)^2/4)``                        ``|U|``: the hull of the values
+``BD-R4``   ``|D(Y) - D(X)| / D(X)`` of a layer: ``sum_h |U_h| tanh(|P_h| D(X)^2/4)``            1: the skip may be undone
 ``BD-M1``   ``D(f) / D(U X)`` of a causal head: ``1 - min_j a_j1``                               1
 ``BD-J2``   the norm of the Jacobian of a head                                                   no constant, BD-K1
 ==========  ===================================================================================  ===============================
@@ -27,7 +29,7 @@ from eigentoken.documents.check_document import TokenBound
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
-from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norm
+from eigentoken.numerics.layers.head_jacobian import head_norms, jacobian_bound, jacobian_norm
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
 if TYPE_CHECKING:
@@ -118,6 +120,7 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
         found += _diversity(layer, x, rows, asked)
+        found += _from_norms(layer, asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
             found += _of_head(index, head, x, scores, weights, asked)
     return found
@@ -158,6 +161,30 @@ def _diversity(
         ]
         total = inflate(math.fsum(reach) * math.sqrt(len(state)), 4)
         found.append(Bound("BD-D3", None, _relative(total, least), measured, 1.0))
+    return found
+
+
+def _from_norms(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
+    """BD-R4, and BD-R1b of each head: from the norms of the weights and the diameter of the tokens."""
+    if not {"BD-R1b", "BD-R4"} & set(asked):
+        return []
+    n, d = layer.seen.shape
+    seen, found = np.asarray(layer.seen, dtype=np.float64), []
+    before = _diameter(seen)
+    square = inflate(before**2 * (1 + 2 * gamma(d + 4)), 4)
+    norms = [head_norms(head) for head in layer.heads]
+    factors = [inflate(math.tanh(min(inflate(P * square / 4, 4), 400.0)), 16) for _, P in norms]
+    if "BD-R4" in asked:
+        total = math.fsum(U * factor for (U, _), factor in zip(norms, factors, strict=True))
+        after = _diameter(np.asarray(layer.state, dtype=np.float64) + layer.update)
+        change = abs(after - before) / before if before > 0 else 0.0
+        found.append(Bound("BD-R4", None, _with_room(inflate(total, len(norms) + 4)), change, 1.0))
+    if "BD-R1b" in asked:
+        for index, (head, (U, _), factor) in enumerate(zip(layer.heads, norms, factors, strict=True)):
+            _, weights = scores_and_weights(head, exact(seen), np.ones((n, n), dtype=bool), None)
+            values = seen @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
+            measured = _diameter(weights.center @ values) / before if before > 0 else 0.0
+            found.append(Bound("BD-R1b", index, _with_room(inflate(U * factor, 4)), measured, U))
     return found
 
 

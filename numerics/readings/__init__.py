@@ -22,6 +22,7 @@ _MODULES = (
     "invariance",
     "left_regions",
     "opposites_and_rates",
+    "contractions",
 )
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
+from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, mask_tensor
 from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs
 from eigentoken.theory.systems.system import System
 
@@ -53,7 +53,8 @@ class ExactRuns:
         """The velocity at the tokens times a number, and these."""
         weights = {name.name: self._entries(value) for name, value in self.claim.weights}
         tokens = size * self._entries(self.claim.tokens)
-        found: Tensor = self.system.advance(TorchAlgebra(), weights, tokens)
+        mask = mask_tensor(self.system.mask, tokens.shape[1])
+        found: Tensor = self.system.advance(TorchAlgebra(), weights, tokens, mask)
         return found, tokens
 
     def _end(self, away: bool) -> Tensor:

@@ -26,6 +26,7 @@ from eigentoken.proofs.bounds.placement_claims import (
     CURVE,
     FIRST_SPEED,
     GROWING,
+    NEAR_CONSENSUS,
     ROOM,
     SETTING,
     SPEED,
@@ -465,12 +466,14 @@ BD_P7 = register(
     _statement(
         7,
         "Pre-norm near consensus, for any value matrix",
-        r"At a consensus of pre-LN on a real leader $\lambda_1 > 0$ with length $r$ the linear part has the rates "
+        r"So, at a consensus of pre-LN on a real leader $\lambda_1 > 0$ with length $r$ the linear part has the rates "
         r"$-\lambda_1/r$ on differences of "
         r"tokens and $(\lambda_\ell - \lambda_1)/r$ on common shifts along $\lambda_\ell$; with $r \sim \lambda_1t$ "
         r"they give $t^{-1}$ and "
         r"$t^{-(1 - \operatorname{Re}\lambda_\ell/\lambda_1)}$.",
         systems=("pre-norm-flow",),
+        conditions=(IsIdentity(matrix("G")),),
+        claims=NEAR_CONSENSUS,
         property_tests=(OnInstances(near_consensus),),
         notes=(Remark(RemarkKind.OPEN, "It is a linearisation, not a theorem about trajectories."),),
     )

@@ -18,7 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import COLLAPSE, collapse
 from eigentoken.proofs.bounds.heads import diameter, norm, random_head, softmax, variation
-from eigentoken.proofs.bounds.layer_claims import DEPTH, SINK, SKIP
+from eigentoken.proofs.bounds.layer_claims import CHAIN, CONTRACTED, DEPTH, SINK, SKIP
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
@@ -219,6 +219,30 @@ BD_R1 = register(
     )
 )
 
+BD_R1b = register(
+    Statement(
+        id="BD-R1b",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "BD-R1 for diameters"),
+        title="Pure attention contracts diameters, from norms alone",
+        systems=("token-flow",),
+        claims=tuple(map(Formula, CONTRACTED)),
+        depends=("BD-R1",),
+        property_tests=(OnInstances(two_tokens_of_a_head),),
+        variants=(
+            Variant("no mask", "causal, n = 2, P = 0: D becomes D/2, the bound is 0", _causal_pair),
+            Variant("the factor 1/4", "1/8: the pair attains tanh(1/4)", _an_eighth),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$f_i = B\bar x_i$ is the velocity of the flow. The bound says nothing beyond $D(f) \le \lVert B\rVert D$ "
+                r"where $\lVert W\rVert D^2/4$ is large; `check` calls it vacuous there.",
+            ),
+        ),
+    )
+)
+
 BD_R2 = register(
     Statement(
         id="BD-R2",
@@ -299,13 +323,22 @@ BD_M2 = register(
         kind=Kind.EXTENSION,
         source=Source(HERE, "in the place of a theorem of Wu et al., whose printed form was not read"),
         title="Masks with a root: products of attention matrices contract",
-        text=r"Every nonzero weight of $r$ successive layers is at least $\epsilon$, every token attends to itself, "
+        systems=("token-flow",),
+        claims=tuple(map(Formula, CHAIN)),
+        text=r"So, by induction over layers: "
+        r"every nonzero weight of $r$ successive layers is at least $\epsilon$, every token attends to itself, "
         r"and token $c$ is reached "
         r"from every token in at most $r$ steps: column $c$ of the product is at least $\epsilon^r$, and the total "
         r"variation of two of its rows "
         r"at most $1 - \epsilon^r$. For a sliding causal window $w$: $c = 1$, $r = \lceil(n - 1)/(w - 1)\rceil$.",
         depends=("BD-M1",),
         property_tests=(OnInstances(windows),),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"In the claims the rows of a later layer have any queries $u_i$ and keys $k_j$; the token $f$ is the root.",
+            ),
+        ),
         variants=(Variant("self-loops", "two tokens that look at each other only", _no_self_loops),),
     )
 )

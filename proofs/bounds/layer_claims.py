@@ -12,7 +12,7 @@ from eigentoken.proofs.bounds.head_map import TRANSPOSED, head, mean, row
 from eigentoken.proofs.bounds.lemmas import CENTRE, RADIUS, Z, close
 from eigentoken.proofs.bounds.rows import KEYS, QUERY, I, J, K, Row, for_all
 from eigentoken.proofs.steps.theorems import EUCLIDEAN
-from eigentoken.theory.calculus import Expression, Index, MaskEntry, dot, exponential, factor, vector
+from eigentoken.theory.calculus import Expression, Index, MaskEntry, delta, dot, exponential, factor, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
@@ -24,6 +24,9 @@ from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
 __all__ = [
     "BALL",
     "BLOCKS",
+    "BLOCK_NORMS",
+    "CHAIN",
+    "CONTRACTED",
     "DEPTH",
     "NORM_DERIVATIVE",
     "RADIUS_OF_A_NORM",
@@ -36,6 +39,7 @@ __all__ = [
 VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
 OTHER = Index("token", "k")
 _W, _z = VectorLetter("w"), vector(Z.name)
+_S, _SCORE = Index("token", "s"), product("W")
 _D, _R = sp.Symbol("D", nonnegative=True), sp.Symbol("R", nonnegative=True)
 
 
@@ -70,6 +74,14 @@ SKIP = tuple(
     ForAll(_D, _IN_DIAMETER, for_all(each, I, OTHER)) for each in _between(_after(_APART), Tensor(_APART), _MOST)
 )
 
+_APART_AFTER = Tensor(_square(head(I) - head(OTHER)))
+_FROM_NORMS = VALUES * _D * sp.tanh(SCORES * _D**2 / 4)
+#: BD-R1b: ``|f_i - f_k| <= |B| D tanh(|W| D^2/4)`` where all distances are at most D.
+CONTRACTED = tuple(
+    ForAll(_D, _IN_DIAMETER, for_all(sp.Le(sp.sqrt(_APART_AFTER), bound, evaluate=False), I, OTHER))
+    for bound in (_FROM_NORMS, VALUES * SCORES * _D**3 / 4)
+)
+
 # -- Jacobians --------------------------------------------------------------------------------------------------------------
 
 
@@ -98,6 +110,45 @@ BLOCKS = for_all(
     _W,
 )
 
+_OWN = VectorLetter("g")
+
+
+def _pulled(at: Index, key: Index) -> Expression:
+    """``(df_i/dx_l)^T g_i``, the transposed block l of the derivative of ``f_i``, applied to ``g_i``."""
+    g, weight, apart = vector(_OWN.name, at).applied(product("B^T")), row(at).weight(key), _token(key) - mean(at)
+    spread = (row(at).weight(_S) * dot(g, _token(_S) - mean(at)) * _token(_S).applied(_SCORE)).summed(_S)
+    return (g + _token(at).applied(TRANSPOSED) * dot(g, apart)) * weight + spread * delta(at, key)
+
+
+def _of_blocks(at: Index, key: Index) -> sp.Expr:
+    return Tensor(dot(_pulled(at, key), vector("w", key)))
+
+
+#: BD-J3: ``g_i^T Df_i w = sum_l g_i^T (df_i/dx_l) w_l``, and each summand is at most ``|(df_i/dx_l)^T g_i| |w_l|``.
+BLOCK_NORMS = (
+    for_all(
+        sp.Eq(
+            Slope(dot(vector(_OWN.name, I), head(I)), "w"),
+            Tensor(dot(_pulled(I, K), vector("w", K)).summed(K)),
+            evaluate=False,
+        ),
+        I,
+        _OWN,
+        _W,
+    ),
+    for_all(
+        sp.Le(
+            _of_blocks(I, K) ** 2,
+            Tensor(_square(_pulled(I, K))) * Tensor(_square(vector("w", K))),
+            evaluate=False,
+        ),
+        I,
+        K,
+        _OWN,
+        _W,
+    ),
+)
+
 _IN_BALL = for_all(sp.Le(Tensor(_square(_token(J))), _R**2, evaluate=False), J)
 _p = SCORES * _R**2
 _ALL = Slope(dot(vector(Z.name, I), head(I)).summed(I), "w")
@@ -123,8 +174,7 @@ def _seen(at: Index, key: Index) -> Expression:
     return factor(MaskEntry("causal", at, key))
 
 
-_SCORE = product("W")
-_FIRST, _S = Index("token", "f"), Index("token", "s")
+_FIRST = Index("token", "f")
 
 
 def _causal_weight(at: Index, key: Index) -> Expression:
@@ -154,6 +204,31 @@ SINK = (
         for_all(ForAll(RADIUS, _NEAR, ForAll(_EPS, _AT_LEAST, for_all(_SHARED, I, OTHER))), Z, CENTRE),
     ),
     ForAll(_WIDTH, _NARROW, ForAll(_FIRST, _ALL_SEE, for_all(_TO_THE_FIRST, J))),
+)
+
+_LATER = VectorLetter("u")
+
+
+def _through(at: Index) -> Expression:
+    """``(A' A)_ic``: what a row of a later layer and the rows of this one give to the token c."""
+    return (Row(vector(_LATER.name, at)).weight(K) * row(K).weight(_FIRST)).summed(K)
+
+
+def _push_through(at: Index) -> Expression:
+    """``z^T B sum_j (A' A)_ij x_j``."""
+    inner = (row(K).weight(_S) * dot(_z, _token(_S), product("B"))).summed(_S)
+    return (Row(vector(_LATER.name, at)).weight(K) * inner).summed(K)
+
+
+_LATER_ROW = Row(vector(_LATER.name, I))
+_ONE_MORE = sp.Ge(Tensor(_through(I)), Tensor(_LATER_ROW.weight(J)) * Tensor(row(J).weight(_FIRST)), evaluate=False)
+_SHARE = sp.Min(Tensor(_through(I)), Tensor(_through(OTHER)))
+_MIXED = sp.Le(Tensor(_push_through(I)) - Tensor(_push_through(OTHER)), 2 * RADIUS * (1 - _SHARE), evaluate=False)
+#: BD-M2: a layer more gives to the root f at least what one token that is seen has on it, times the weight of that token; and
+#: what two rows average differs by ``1 - eta`` of the spread at most, eta the weight that both have on the root.
+CHAIN = (
+    for_all(_ONE_MORE, KEYS, _LATER, _FIRST, I, J),
+    for_all(ForAll(RADIUS, _NEAR, for_all(_MIXED, I, OTHER)), KEYS, _LATER, _FIRST, Z, CENTRE),
 )
 
 _ROW, _Q = Row(), sp.Symbol("Q", nonnegative=True)

@@ -9,17 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import sympy as sp
+from sympy.core.symbol import Str
 
 from eigentoken.proofs.bounds.head_map import head
-from eigentoken.proofs.bounds.rows import I, J
-from eigentoken.theory.calculus import delta, dot, vector
+from eigentoken.proofs.bounds.rows import I, J, for_all
+from eigentoken.theory.calculus import Index, delta, dot, vector
 from eigentoken.theory.kernel.formulas import Formula
-from eigentoken.theory.kernel.propositions import TRUE, ForAll, Implication, proposition
-from eigentoken.theory.kernel.tensors import Rate, Tensor
+from eigentoken.theory.kernel.instances import VelocityIs, rows
+from eigentoken.theory.kernel.propositions import TRUE, Atom, ForAll, Implication, proposition
+from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.kernel.words import equiangular
 from eigentoken.theory.language.conditions import Condition, IsIdentity, Relation
 from eigentoken.theory.language.proportion import MultipleOf
-from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
+from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, d, matrix, n
 
 __all__ = [
     "BETA",
@@ -27,6 +29,7 @@ __all__ = [
     "CURVE",
     "FIRST_SPEED",
     "GROWING",
+    "NEAR_CONSENSUS",
     "ONE_LAYER",
     "ROOM",
     "SETTING",
@@ -107,4 +110,42 @@ ONE_LAYER = pairs(
         _MEANS[0] * (RHO + (1 - RHO) * (_U + (1 - _U) / n)),
         _MEANS[1] * (RHO + (1 - RHO) * (1 - _U) / n),
     )
+)
+
+
+# -- near consensus, any value matrix ------------------------------------------------------------------------------------
+
+_K, _OTHER_K = Index("token", "k"), Index("token", "l")
+_Z, _SPAN = VectorLetter("z"), sp.Symbol("D", nonnegative=True)
+_ENTRIES, _TOKEN = sp.symbols("v_1:5", real=True), sp.symbols("a b", positive=True)
+_PLANE = sp.Matrix(2, 2, _ENTRIES)
+_SIZE = sp.sqrt(_TOKEN[0] ** 2 + _TOKEN[1] ** 2)
+_TOGETHER = VelocityIs(
+    ((Str("V"), rows(_PLANE.tolist())), (Str("M"), rows([[1, 2], [3, 4]])), (Str("G"), rows([[1, 0], [0, 1]]))),
+    rows([list(_TOKEN)] * 2),
+    rows([list(_PLANE * sp.Matrix(_TOKEN) / _SIZE)] * 2),
+)
+
+
+def _direction_gap() -> sp.Expr:
+    """``|theta_k - theta_l|^2``."""
+    one, other = vector("x", _K), vector("x", _OTHER_K)
+    return 2 - 2 * Tensor(dot(one, other)) / sp.sqrt(Tensor(dot(one, one)) * Tensor(dot(other, other)))
+
+
+def _apart(factor: sp.Expr) -> Formula:
+    """Where directions are at most D apart: ``z^T d/dt (x_i - x_j) <= factor |z|``."""
+    near = for_all(sp.Le(_direction_gap(), _SPAN**2, evaluate=False), _K, _OTHER_K)
+    z = vector(_Z.name)
+    moved = Rate(dot(z, _I)) - Rate(dot(z, _J))
+    said = for_all(sp.Le(moved, factor * sp.sqrt(Tensor(dot(z, z))), evaluate=False), I, J, _Z)
+    return Formula(ForAll(_SPAN, near, said))
+
+
+_NORMS = SpectralNorm(matrix("V")), SpectralNorm(matrix("M"))
+#: BD-P7: equal tokens stay equal and move by ``V x/|x|``; differences move by at most ``|V| D tanh(|M| D^2/4)``, which is of
+#: the third order in the distance D of the directions.
+NEAR_CONSENSUS = (
+    Formula(for_all(Atom(_TOGETHER), *_ENTRIES, *_TOKEN)),
+    _apart(_NORMS[0] * _SPAN * sp.tanh(_NORMS[1] * _SPAN**2 / 4)),
 )

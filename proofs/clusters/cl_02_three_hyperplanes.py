@@ -18,6 +18,7 @@ from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import Array, attention, precise, rescaled, run
 from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
+from eigentoken.theory.language.contractions import HyperplaneLimits
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
@@ -112,7 +113,9 @@ CL_2 = register(
             Relation(Eigenvalue(B, 1) > 0),
             Relation(ScoreAtEigenvector(W, B, 1) > 0),
         ),
-        text=r"Let $u^{\top}B = \lambda_1u^{\top}$, $z_i = e^{-tB}x_i$, $f_i = u^{\top}z_i$, $a = \lim\min_if_i$, $b = "
+        claims=(HyperplaneLimits(B),),
+        text=r"In other words: "
+        r"let $u^{\top}B = \lambda_1u^{\top}$, $z_i = e^{-tB}x_i$, $f_i = u^{\top}z_i$, $a = \lim\min_if_i$, $b = "
         r"\lim\max_if_i$. "
         r"From every start each $f_i(t)$ converges, and its limit is $a$, $0$ or $b$: $z_i$ approaches one of at most three "
         r"parallel hyperplanes $\{u^{\top}z = c\}$, exactly one if $a > 0$ or $b < 0$. The bound three is attained.",

@@ -12,12 +12,21 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.bounds.head_map import row
+from eigentoken.proofs.bounds.rows import I, J, Row, for_all
+from eigentoken.proofs.bounds.rows import K as L
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import attention, euclidean, precise, rescaled, run
 from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.calculus import dot, vector
+from eigentoken.theory.calculus import matrix as calculus_matrix
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.claims import Increases
 from eigentoken.theory.language.conditions import PositiveDefinite, Relation
-from eigentoken.theory.language.terms import d, matrix
+from eigentoken.theory.language.observables_attention import pair_form
+from eigentoken.theory.language.terms import d, matrix, n
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -131,6 +140,18 @@ def late_rows(source: np.random.Generator) -> Mapping[str, float]:
     return {"the row of an extreme token": float((outer - rest).max())}
 
 
+_A, _B = VectorLetter("a"), VectorLetter("b")
+_APART = vector(_A.name) - vector(_B.name)
+_BETWEEN = Row(vector(_A.name), "x").mean(vector("x", L), L) - Row(vector(_B.name), "x").mean(vector("x", L), L)
+_SHIFT = dot(vector("x", I), vector("x", J) - vector("x", L), calculus_matrix("W"))
+#: Gaps grow (PH-T1: the order is kept); no weight exceeds ``e^{x_i W (x_j - x_k)}``, so the row of a token that tends to
+#: infinity concentrates on the extreme one; and averages rise with the query, so that the equation of s has one root.
+ROWS = (
+    Increases(pair_form),
+    Formula(for_all(sp.Le(Tensor(row(I).weight(J)), sp.exp(Tensor(_SHIFT)), evaluate=False), I, J, L)),
+    Formula(for_all(sp.Ge(Tensor(dot(_APART, _BETWEEN)), 0, evaluate=False), _A, _B)),
+)
+
 CL_3 = register(
     Statement(
         id="CL-3",
@@ -138,8 +159,10 @@ CL_3 = register(
         source=recorded(EUCLIDEAN_CLUSTERS, "the attention matrix for scalar tokens"),
         title="Scalar tokens: all rows but one of the attention matrix become Boolean",
         systems=("token-flow",),
-        conditions=(Relation(sp.Eq(d, 1)), PositiveDefinite(B), PositiveDefinite(W)),
-        text=r"Let the tokens be pairwise distinct. Every row of $A(t)$ converges, and all but at most one tend to the "
+        conditions=(Relation(sp.Eq(d, 1)), PositiveDefinite(B), PositiveDefinite(W), Relation(n >= 2)),
+        claims=ROWS,
+        text=r"So, for the limits: "
+        r"let the tokens be pairwise distinct. Every row of $A(t)$ converges, and all but at most one tend to the "
         r"unit row of "
         r"the largest or of the smallest token. If there is an exceptional row,"
         r" then with $A, B > 0$ the limits of the lower and "

@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.symbol import Str
 
+from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.instances import VelocityIs, rows
+from eigentoken.theory.kernel.propositions import Atom, ForAll, Proposition, proposition
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusSet, EachAt
@@ -83,6 +88,54 @@ def derive() -> Derivation:
             ),
         )
     )
+
+
+_lam, _mu, _p, _q, _x, _y = (sp.Symbol(name, real=True) for name in ("lambda", "mu", "p", "q", "x", "y"))
+_cos = sp.Symbol("c", real=True)
+_ANY_SCORE = sp.Matrix([[_p, _x], [_y, _q]])
+#: The system has weights that sum to ``1/sqrt(d)``.
+_ROOT = sp.sqrt(2)
+
+
+def _sigma(angle: Any) -> Any:
+    """``x^T P (xi - x)`` at an angle."""
+    x = sp.Matrix([sp.cos(angle), sp.sin(angle)])
+    return (x.T * _ANY_SCORE * (sp.Matrix([1, 0]) - x))[0]
+
+
+def _speed(angle: Any) -> Any:
+    """``-sin theta (lambda e^sigma + (lambda - mu) cos theta)/(1 + e^sigma)``."""
+    grown = sp.exp(_sigma(angle))
+    return -sp.sin(angle) * (_lam * grown + (_lam - _mu) * sp.cos(angle)) / (1 + grown)
+
+
+def _planar() -> Proposition:
+    """The velocities of two tokens in the plane, the first one at the top eigenvector."""
+    ends = [-sp.sin(THETA), sp.cos(THETA)]
+    given = ((Str("U"), rows([[_lam, 0], [0, _mu]])), (Str("P"), rows(_ANY_SCORE.tolist())))
+    tokens = rows([[1, 0], [sp.cos(THETA), sp.sin(THETA)]])
+    moved = VelocityIs(given, tokens, rows([[0, 0], [_speed(THETA) * each / _ROOT for each in ends]]))
+    return for_all(Atom(moved), THETA, _lam, _mu, _p, _q, _x, _y)
+
+
+def _slope_off_the_axis() -> Proposition:
+    """Where ``e^sigma = (lambda - mu)|c|/lambda``, ``-1 < c < 0``: the derivative of the speed is kappa."""
+    sine = sp.sqrt(1 - _cos**2)
+    angle = sp.acos(_cos)
+    level = sp.log((_lam - _mu) * -_cos / _lam)
+    rest = (_sigma(THETA).subs(_q, 0)).subs({sp.cos(THETA): _cos, sp.sin(THETA): sine})
+    here = {_q: (rest - level) / sine**2}
+    weight = -(_lam - _mu) * _cos / (_lam - (_lam - _mu) * _cos)
+    slope = sp.diff(_sigma(THETA), THETA).subs(THETA, angle).subs(here)
+    kappa = (1 - weight) * (_lam - _mu) * sine * (sine + _cos * slope)
+    said = sp.Eq(sp.diff(_speed(THETA), THETA).subs(THETA, angle).subs(here), kappa, evaluate=False)
+    found = for_all(said, _p, _x, _y)
+    inside = ForAll(_cos, proposition(sp.And(_cos > -1, _cos < 0)), found)
+    return ForAll(_lam, proposition(_lam > 0), ForAll(_mu, proposition(_mu < _lam), inside))
+
+
+#: The field in the plane of token 2, whose zeros are the equilibria, and its slope there.
+PLANAR = (Formula(_planar()), Formula(_slope_off_the_axis()))
 
 
 def _spectrum() -> list[Any]:
@@ -185,7 +238,10 @@ CL_13 = register(
         title="Two causal tokens with a symmetric value matrix: all equilibria",
         systems=("causal-flow",),
         conditions=(Symmetric(U), SimpleTop(U), Relation(Eigenvalue(U, 1) > 0), Relation(sp.Eq(n, 2))),
-        text=r"Let token 1 be at the top eigenvector $\xi$, $a = a_{21}$, $\sigma(x) = x^{\top}P(\xi - x)$. The equilibria of "
+        claims=PLANAR,
+        claims_from=(("the field",), ("the slope",)),
+        text=r"In every dimension: "
+        r"let token 1 be at the top eigenvector $\xi$, $a = a_{21}$, $\sigma(x) = x^{\top}P(\xi - x)$. The equilibria of "
         r"token 2 are $\pm\xi$ and $x_2 = c\,\xi + s\,w$ with $Uw = \mu w$, $w \perp \xi$, $s = \sqrt{1 - c^2} > 0$, "
         r"$-1 < c < 0$ and "
         r"$e^{\sigma(x_2)} = (\lambda_1 - \mu)|c|/\lambda_1$. There the eigenvalues (weights that sum to one) are $\lambda_k - "

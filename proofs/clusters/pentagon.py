@@ -48,18 +48,29 @@ PENTAGON: tuple[Proposition, ...] = (
 
 
 def pentagon(k: Kernel) -> Proved:
-    """A proof of :data:`PENTAGON`: sums of squares, for curvatures on one side of a decimal.
-
-    That the curvatures, which are numbers without letters, are on that side is decided by evaluating them.
-    """
+    """A proof of :data:`PENTAGON`: sums of squares, for curvatures on one side of a decimal, which balls decide."""
     p, q = sp.symbols("p q", real=True)
-    small = [sp.Le(p, -sp.Rational(1, 9)), sp.Le(q, sp.Rational(1, 100))]
-    large = [sp.Ge(p, sp.Rational(1, 50)), sp.Ge(q, 0)]
-    falls = k.lemma(small, sp.Le(p * _NEAR + q * _FAR, -(_NEAR + _FAR) / 50, evaluate=False), p, q, *XI)
-    rises = k.lemma(large, sp.Ge(p * _NEAR + q * _FAR, _NEAR / 50, evaluate=False), p, q, *XI)
+    small = [(sp.Le, -sp.Rational(1, 9)), (sp.Le, sp.Rational(1, 100))]
+    large = [(sp.Ge, sp.Rational(1, 50)), (sp.Ge, sp.Integer(0))]
+    falls = k.lemma(
+        [side(letter, bound) for letter, (side, bound) in zip((p, q), small, strict=True)],
+        sp.Le(p * _NEAR + q * _FAR, -(_NEAR + _FAR) / 50, evaluate=False),
+        p,
+        q,
+        *XI,
+    )
+    rises = k.lemma(
+        [side(letter, bound) for letter, (side, bound) in zip((p, q), large, strict=True)],
+        sp.Ge(p * _NEAR + q * _FAR, _NEAR / 50, evaluate=False),
+        p,
+        q,
+        *XI,
+    )
     ends = []
-    for lemma, steep in ((falls, 20), (rises, 10)):
-        found = k.apply(lemma, (*(curvature(each, steep) for each in COSINES), *XI))
+    for lemma, steep, bounds in ((falls, 20, small), (rises, 10, large)):
+        bent = [curvature(each, steep) for each in COSINES]
+        known = [k.enclosure(side(at, bound, evaluate=False)) for at, (side, bound) in zip(bent, bounds, strict=True)]
+        found = k.apply(lemma, (*bent, *XI), *known)
         for letter in reversed(XI):
             found = k.generalise(letter, found)
         ends.append(found)

@@ -16,11 +16,15 @@ from eigentoken.proofs.new_results.ct_09_cross_ratios import START, VALUE, cross
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, random_units
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.claims import Nonnegative, Vanishes, When
+from eigentoken.theory.language.conditions import PositiveSemidefinite, Symmetric
+from eigentoken.theory.language.observables import Observable, apply_matrix, dot, mean_token
 from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Vector
 from eigentoken.theory.statements.steps import Argument, Derivation, Identity
+from eigentoken.theory.systems.algebra import LoopAlgebra, Parameters
+from eigentoken.theory.systems.system import System
 
 
 def boost(x: Array, push: Array, alpha: float) -> Array:
@@ -80,6 +84,72 @@ def derive() -> Derivation:
     )
 
 
+def _boosted(scalars: LoopAlgebra, parameters: Parameters, x: Any) -> tuple[Any, list[Any], list[Any], Any]:
+    """``u = V xbar``, the tokens after the boost, the denominators ``E_i = e^{-alpha U} D_i``, and ``e^{-alpha U}``.
+
+    Numerator and denominator are multiplied by ``e^{-alpha U}``, which stays small where the hyperbolic functions are large.
+    """
+    push = apply_matrix(parameters["V"], mean_token(scalars, x))
+    size = scalars.sqrt(dot(push, push))
+    small: Any = scalars.exp(-parameters["alpha"] * size)
+    cosh, sinh = (1 + small * small) / 2, (1 - small * small) / 2
+    moved, factors = [], []
+    for token in x:
+        along: Any = dot(token, push) / size
+        factors.append(cosh + along * sinh)
+        shift = (sinh + (cosh - small) * along) / size
+        moved.append([(small * a + shift * b) / factors[-1] for a, b in zip(token, push, strict=True)])
+    return push, moved, factors, small
+
+
+def _unit(scalars: LoopAlgebra, system: System, parameters: Parameters, x: Any, mask: Any) -> Any:
+    """``|x_1^+|^2 - 1``."""
+    _, moved, *_ = _boosted(scalars, parameters, x)
+    return dot(moved[0], moved[0]) - scalars.one
+
+
+def _one_factor(scalars: LoopAlgebra, system: System, parameters: Parameters, x: Any, mask: Any) -> Any:
+    """``(1 - x_1^{+T} x_n^+) E_1 E_n - e^{-2 alpha U} (1 - x_1^T x_n)``."""
+    _, moved, factors, small = _boosted(scalars, parameters, x)
+    before: Any = scalars.one - dot(x[0], x[-1])
+    return (scalars.one - dot(moved[0], moved[-1])) * factors[0] * factors[-1] - small * small * before
+
+
+def _climb(scalars: LoopAlgebra, system: System, parameters: Parameters, x: Any, mask: Any) -> Any:
+    """``u^T (xbar^+ - xbar) - 1/(alpha n) sum_i |x_i^+ - x_i|^2``."""
+    push, moved, *_ = _boosted(scalars, parameters, x)
+    steps = [[a - b for a, b in zip(after, token, strict=True)] for after, token in zip(moved, x, strict=True)]
+    lengths: Any = sum((dot(each, each) for each in steps), 0 * scalars.one)
+    return dot(push, mean_token(scalars, steps)) - lengths / (parameters["alpha"] * len(x))
+
+
+def _fall(scalars: LoopAlgebra, system: System, parameters: Parameters, x: Any, mask: Any) -> Any:
+    """``W(x) - W(x^+) - 1/(alpha n) sum_i |x_i^+ - x_i|^2``."""
+    push, moved, *_ = _boosted(scalars, parameters, x)
+    before, after = mean_token(scalars, x), mean_token(scalars, moved)
+    steps = [[a - b for a, b in zip(end, token, strict=True)] for end, token in zip(moved, x, strict=True)]
+    lengths: Any = sum((dot(each, each) for each in steps), 0 * scalars.one)
+    rise = (dot(after, apply_matrix(parameters["V"], after)) - dot(before, push)) / 2
+    return rise - lengths / (parameters["alpha"] * len(x))
+
+
+_PLUS, _STEPS = r"x^{\oplus}", r"\tfrac1{\alpha n}\textstyle\sum_i|x_i^{\oplus} - x_i|^2"
+#: The boost keeps tokens on the sphere and multiplies ``1 - x_1^T x_n`` by one factor for each token, so that cross-ratios are
+#: conserved; it climbs along u by at least the squares of the steps, and for ``V >= 0`` that is the fall of W.
+BOOST = (
+    Vanishes(Observable("boosted-length", r"|x_1^{\oplus}|^2 - 1", _unit)),
+    Vanishes(
+        Observable(
+            "boosted-gap",
+            r"(1 - x_1^{\oplus\top}x_n^{\oplus})E_1E_n - e^{-2\alpha U}(1 - x_1^{\top}x_n)",
+            _one_factor,
+        )
+    ),
+    Nonnegative(Observable("boosted-climb", rf"\bar x^{{\top}}V(\bar {_PLUS} - \bar x) - {_STEPS}", _climb)),
+    When(PositiveSemidefinite(V), Nonnegative(Observable("boosted-fall", rf"W(x) - W({_PLUS}) - {_STEPS}", _fall))),
+)
+
+
 def conformal(source: np.random.Generator) -> Mapping[str, float]:
     """Unit tokens, conserved cross-ratios, and the fall of W by the amount stated.
 
@@ -111,7 +181,11 @@ CT_11 = register(
         systems=("oja-map",),
         conditions=(Symmetric(V),),
         covers=Covers(replaced="the normalised step replaced by the exact boost"),
-        text=r"Replace the step by $x_i^+ = \frac{x_i + [\sinh\alpha U + (\cosh\alpha U - 1)c]e}{\cosh\alpha U + "
+        claims=BOOST,
+        claims_from=(("one factor for each token",), ("one factor for each token",), ("the rest",), ("the rest",)),
+        text=r"In the claims $x_i^{\oplus}$ is the boosted token and $E_i$ its denominator "
+        r"times $e^{-\alpha U}$: replace "
+        r"the step by $x_i^+ = \frac{x_i + [\sinh\alpha U + (\cosh\alpha U - 1)c]e}{\cosh\alpha U + "
         r"c\sinh\alpha U}$, $u = "
         r"V\bar x = Ue$, $c = x_i^{\top}e$. It is defined everywhere, all cross-ratios are conserved, and $W = -\frac12\bar "
         r"x^{\top}V\bar x$ satisfies $W(x^+) - W(x) \le -\bigl(\frac1{\alpha} - \frac12\max(0, "

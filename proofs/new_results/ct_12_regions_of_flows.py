@@ -14,13 +14,14 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
-from eigentoken.proofs.new_results.pm_x01_regions import BASIN, REGION, spread, tangents
+from eigentoken.proofs.new_results.pm_x01_regions import BASIN, LARGEST_OTHER, REGION, SPREAD, spread, tangents
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, unit_rows
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
-from eigentoken.theory.language.terms import Eigenvalue
+from eigentoken.theory.language.contractions import ContractsInBall
+from eigentoken.theory.language.terms import Eigenvalue, d
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.registry import register
@@ -211,6 +212,10 @@ CT_12 = register(
     )
 )
 
+_TOP, _REST = Eigenvalue(V, 1), sp.Max(0, Eigenvalue(V, 2))
+#: ``nu = lambda_1 - lambda_2^+ - (lambda_1 + rho) eta(R)``.
+_NU = _TOP - _REST - (_TOP + LARGEST_OTHER) * SPREAD
+
 CT_13 = register(
     Statement(
         id="CT-13",
@@ -218,14 +223,16 @@ CT_13 = register(
         source=Source(HERE, "certified regions of attraction"),
         title="A ball of attraction of principal consensus of the attention flow with an explicit radius and rate",
         systems=("attention-flow",),
-        conditions=(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0)),
-        text=r"Let $\lambda_2^+ = \max(0, \lambda_2)$, $\rho = \max_{\ell \ge 2}|\lambda_{\ell}|$, $\eta(R) = e^{2\lVert M\rVert "
+        conditions=(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(d >= 2)),
+        claims=(ContractsInBall(V, sp.Gt(_NU, 0, evaluate=False), _NU),),
+        claims_from=(("the rest",),),
+        text=r"In other letters: "
+        r"let $\lambda_2^+ = \max(0, \lambda_2)$, $\rho = \max_{\ell \ge 2}|\lambda_{\ell}|$, $\eta(R) = e^{2\lVert M\rVert "
         r"R}\sqrt{1 + R^2} - 1 < \eta^* = \frac{\lambda_1 - \lambda_2^+}{\lambda_1 + \rho}$. Then $\{v_1^{\top}x_i > 0,\ "
         r"\sum_i\tan^2\angle(x_i, v_1) \le R^2\}$ is forward invariant, and $\bigl(\sum_i\tan^2\bigr)^{1/2}$ falls at least as "
         r"$e^{-\nu t}$, $\nu = \lambda_1 - \lambda_2^+ - (\lambda_1 + \rho)\eta(R) > 0$.",
         depends=("CT-2", "PM-X2"),
         derive=ball_steps,
-        prose_from=("the rest",),
         notes=(
             Remark(
                 RemarkKind.OPEN,

@@ -11,10 +11,15 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
+from sympy.core.symbol import Str
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import euclidean, precise
+from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.instances import VelocityIs, rows
+from eigentoken.theory.kernel.propositions import TRUE, Atom, Conjunction, ForAll, Proposition, proposition
 from eigentoken.theory.language.conditions import IsIdentity, Relation
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.statements.registry import register
@@ -106,6 +111,72 @@ def derive() -> Derivation:
     )
 
 
+_r, _rho, _more = sp.symbols("r rho sigma", positive=True)
+_omega, _psi = sp.symbols("omega psi", real=True)
+
+
+def _ring(m: int) -> VelocityIs:
+    """The velocities of m tokens on a ring: ``-sum_k w_k x_{l+k} / sum_k w_k`` with ``w_k = e^{r^2 cos(phi_k + omega)}``."""
+    turns = [2 * sp.pi * k / m for k in range(m)]
+    weights = [sp.exp(_r**2 * sp.cos(each + _omega)) for each in turns]
+
+    def at(angle: Any) -> list[Any]:
+        return [_r * sp.cos(angle), _r * sp.sin(angle)]
+
+    def moved(own: Any, entry: int) -> Any:
+        pulled = sum(w * at(_psi + own + each)[entry] for w, each in zip(weights, turns, strict=True))
+        return -pulled / sum(weights)
+
+    score = [[sp.cos(_omega), -sp.sin(_omega)], [sp.sin(_omega), sp.cos(_omega)]]
+    given = ((Str("B"), rows([[-1, 0], [0, -1]])), (Str("W"), rows(score)))
+    tokens = rows([at(_psi + own) for own in turns])
+    return VelocityIs(given, tokens, rows([[moved(own, entry) for entry in (0, 1)] for own in turns]))
+
+
+def _grows(m: int, square: Any, sign: str, low: Any, high: Any) -> Proposition:
+    """For every ring with ``low <= |omega| <= high``: the sign of ``r'/r``."""
+    rate = growth(m, square, _omega, sp)
+    said = sp.Lt(rate, 0, evaluate=False) if sign == "shrinks" else sp.Gt(rate, 0, evaluate=False)
+    within = Conjunction(tuple(proposition(each) for each in (sp.Abs(_omega) >= low, sp.Abs(_omega) <= high)))
+    return ForAll(_rho, TRUE, ForAll(_omega, within, proposition(said)))
+
+
+def _three(square: Any) -> Any:
+    """``N_3``."""
+    return sum(sp.cos(a) * sp.exp(square * sp.cos(a + _omega)) for a in (0, 2 * sp.pi / 3, 4 * sp.pi / 3))
+
+
+def _even() -> Proposition:
+    within = proposition(sp.Gt(sp.Abs(sp.cos(_omega)), sp.Rational(1, 1000)))
+    said = sp.Lt(growth(4, _rho, _omega, sp) * sp.cos(_omega), 0, evaluate=False)
+    return ForAll(_rho, TRUE, ForAll(_omega, within, proposition(said)))
+
+
+_SMALLER = ForAll(
+    _omega,
+    proposition(sp.Abs(_omega) <= sp.pi),
+    ForAll(
+        _more,
+        proposition(sp.Ge(_three(_more), 0, evaluate=False)),
+        ForAll(_rho, proposition(_rho < _more), proposition(sp.Gt(_three(_rho), 0, evaluate=False))),
+    ),
+)
+#: Rings of 2, 3 and 4 tokens: their velocities; three tokens: all shrink up to 60 degrees, all grow from 90 degrees on, and where
+#: one ring does not grow the smaller ones shrink; four tokens: the sign of ``-cos omega``.
+RINGS = tuple(
+    map(
+        Formula,
+        (
+            *(for_all(Atom(_ring(m)), _r, _omega, _psi) for m in (2, 3, 4)),
+            _grows(3, _rho, "shrinks", 0, sp.pi / 3),
+            _grows(3, _rho, "grows", sp.pi / 2, sp.pi),
+            _SMALLER,
+            _even(),
+        ),
+    )
+)
+
+
 def on_a_ring(source: np.random.Generator) -> Mapping[str, float]:
     """Rings stay rings, their radius obeys the equation; even rings have the sign of -cos omega; three tokens that of -f."""
     m, omega, r = int(source.integers(2, 8)), float(source.uniform(-np.pi, np.pi)), float(source.uniform(0.1, 3))
@@ -138,7 +209,13 @@ PH_X1 = register(
         title="Rings of tokens with rotated scores",
         systems=("token-flow",),
         conditions=(IsIdentity(-B), Relation(sp.Eq(d, 2))),
-        text=r"Let $W = R(\omega)$. The rings $x_l = rR(\psi + 2\pi l/m)e_1$ are invariant, $\dot r/r = -N_m(r^2)/\sum_k"
+        claims=RINGS,
+        claims_from=(
+            *(("three tokens",), ("three tokens",), ("even rings",)),
+            *(("sixty degrees",), ("the rest",), ("sixty degrees",), ("even rings",)),
+        ),
+        text=r"In general: "
+        r"let $W = R(\omega)$. The rings $x_l = rR(\psi + 2\pi l/m)e_1$ are invariant, $\dot r/r = -N_m(r^2)/\sum_k"
         r"e^{r^2\cos(\varphi_k + \omega)}$, $N_m(\rho) = \sum_k\cos\varphi_k\,e^{\rho\cos(\varphi_k + \omega)}$, "
         r"$\varphi_k = 2\pi "
         r"k/m$. For $m = 3$: if $|\omega| \le 60^{\circ}$ every ring tends to 0; for $60^{\circ} < |\omega| < "

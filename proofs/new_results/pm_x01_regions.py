@@ -20,8 +20,9 @@ from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, unit_rows
 from eigentoken.theory.language.claims import Converges, ForwardInvariant
 from eigentoken.theory.language.conditions import InHemisphere, NonPrincipalModulusBelow, Relation, SimpleTop, Symmetric
+from eigentoken.theory.language.contractions import RADIUS, ContractsInBall
 from eigentoken.theory.language.places import ConsensusAt, Hemisphere
-from eigentoken.theory.language.terms import Eigenvalue, EigenvalueModulus, d
+from eigentoken.theory.language.terms import Eigenvalue, EigenvalueModulus, SpectralNorm, d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -277,6 +278,24 @@ def threshold_is_marginal() -> Verdict:
     return holds("the multiplier is -1") if value == -1 else fails(f"{value}")
 
 
+def eta(radius: Any, norm: Any) -> Any:
+    """``e^{2|M|R} sqrt(1 + R^2) - 1``, symbolic."""
+    return sp.exp(2 * norm * radius) * sp.sqrt(1 + radius**2) - 1
+
+
+_TOP, _SECOND, _LAST = Eigenvalue(V, 1), Eigenvalue(V, 2), Eigenvalue(V, d)
+#: ``max_{l >= 2} |lambda_l|``.
+LARGEST_OTHER = sp.Max(sp.Abs(_SECOND), sp.Abs(_LAST))
+SPREAD = eta(RADIUS, SpectralNorm(matrix("M")))
+_m = 1 + alpha * _TOP
+#: ``m rho_*``.
+_SLOW = sp.Max(1, sp.Abs(1 + alpha * _SECOND), sp.Abs(1 + alpha * _LAST))
+BALL = ContractsInBall(
+    V,
+    sp.Lt(SPREAD * alpha * (LARGEST_OTHER + _TOP), _m - _SLOW, evaluate=False),
+    (_SLOW + alpha * LARGEST_OTHER * SPREAD) / (_m - alpha * _TOP * SPREAD),
+)
+
 PM_X2 = register(
     Statement(
         id="PM-X2",
@@ -289,8 +308,11 @@ PM_X2 = register(
             SimpleTop(V),
             Relation(Eigenvalue(V, 1) > 0),
             Relation(alpha * (EigenvalueModulus(V, d) - Eigenvalue(V, 1)) < 2),
+            Relation(d >= 2),
         ),
-        text=r"Let $m = 1 + \alpha\lambda_1$, $\varrho_* = \frac1m\max\{1, \max_{\ell \ge 2}|1 + "
+        claims=(BALL,),
+        claims_from=(("the rest",),),
+        text=r"In other letters: let $m = 1 + \alpha\lambda_1$, $\varrho_* = \frac1m\max\{1, \max_{\ell \ge 2}|1 + "
         r"\alpha\lambda_{\ell}|\}$, $\rho = "
         r"\max_{\ell \ge 2}|\lambda_{\ell}|$, $\eta(R) = e^{2\lVert M\rVert R}\sqrt{1 + R^2} - 1$ and $\eta(R) < \eta^* "
         r"= \frac{m(1 - "
@@ -300,7 +322,6 @@ PM_X2 = register(
         r"{m - \alpha\lambda_1\eta(R)} < 1$. The rate $\varrho_*$ of the limit cannot be improved for $n, d \ge 2$.",
         depends=("PM-L4", "PM-X1"),
         derive=ball_steps,
-        prose_from=("the rest",),
         notes=(
             Remark(
                 RemarkKind.OPEN,

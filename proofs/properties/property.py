@@ -101,7 +101,9 @@ def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
     if _follows_trajectories(claim):
         return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=min(CELLS, -(-CELLS * count // TRAJECTORIES)))
     if hasattr(inner_claim(claim), "observable") or isinstance(inner_claim(claim), InFull):
-        small = plan.sized(tuple(n for n in plan.n if n <= 4) or None, tuple(d for d in plan.d if d <= 3) or None)
+        shapes = plan.shapes()
+        sizes, dimensions = (tuple(sorted({shape[place] for shape in shapes})) for place in (0, 1))
+        small = plan.sized(tuple(n for n in sizes if n <= 4) or None, tuple(d for d in dimensions if d <= 3) or None)
         return sample(small, count, seed, cells_at_most=16)
     return sample(plan, count, seed)
 

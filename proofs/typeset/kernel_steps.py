@@ -17,7 +17,8 @@ from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, one_head, shortened
 from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
 from eigentoken.theory.calculus import MaskEntry
-from eigentoken.theory.kernel.formulas import latex, parts_latex
+from eigentoken.theory.kernel.closed import compared
+from eigentoken.theory.kernel.formulas import SIGNS, latex, parts_latex
 from eigentoken.theory.kernel.kernel import STANDING
 from eigentoken.theory.kernel.propositions import (
     FALSE,
@@ -280,7 +281,8 @@ def _says_nothing(node: Proved) -> bool:
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
-    return relation is not None and node.rule == "arithmetic" and relation.func(*relation.args) == sp.true
+    short = relation is not None and node.rule == "arithmetic" and len(latex(node.proposition)) <= SHORT
+    return short and compared(relation.func, *relation.args) == sp.true
 
 
 def _truism(said: Proposition) -> bool:
@@ -362,6 +364,15 @@ def _how(node: Proved) -> str:
         return rf"{theorem.name}: {theorem.reference} \cite{{{parse(theorem.bibtex).key}}}"
     if node.rule == "recall":
         return f"proved in {node.detail[0]}"
+    if node.rule == "enclosure":
+        sign = SIGNS[type(node.detail.relation)]
+        return f"by ball arithmetic: ${_decimal(node.detail.left)} {sign} {_decimal(node.detail.right)}$, to the digits shown"
     if node.rule == "argued":
         return f"argued in words, not machine-checked: {node.detail}"
     return HOW.get(node.rule, "")
+
+
+def _decimal(number: str) -> str:
+    """``1.52e-6`` as a power of ten."""
+    digits, _, power = number.partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

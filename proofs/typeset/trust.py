@@ -44,6 +44,7 @@ BELIEVED = {
     "as_form": "a definite or invertible matrix is what its form is for all vectors",
     "invertible": "a word about an inverse says that there is one",
     "velocity_at": "the equation of the system, evaluated in exact expressions",
+    "enclosure": "numbers without letters, compared in balls (Arb)",
     "exact_matrix": "minors of matrices with exact entries",
 }
 

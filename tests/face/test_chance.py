@@ -22,7 +22,7 @@ SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
 def test_the_statistics_are_those_of_the_whole_matrix() -> None:
     """Through the factors, narrow and wide, as from the matrix itself."""
     source = np.random.default_rng(3)
-    for width, d in ((3, 7), (7, 7), (9, 5)):
+    for width, d in ((3, 7), (7, 7), (9, 5), (3, 7), (6, 6), (4, 5)):
         left, right = source.standard_normal((2, width, d))
         M, rank = left.T @ right, min(width, d)
         found = chance.spectral_statistics(left, right)
@@ -38,6 +38,17 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
             assert found["positive share"] == (signs > 0).mean()
         else:  # three of each sign and a zero, whatever the entries are
             assert "positive share" not in found and (np.abs(signs) > 1e-9).sum() == 6 == 2 * (signs > 1e-9).sum()
+        size = np.linalg.norm(M, 2)
+        assert found["norm"] == pytest.approx(width * size / np.linalg.norm(left) / np.linalg.norm(right))
+        down = np.sort(values.real)[::-1]
+        assert found["gap"] == pytest.approx((down[0] - down[1]) / size, abs=1e-9)
+        led = [z for z in values if z.real == down[0]]
+        if len(led) == 1 and down[0] > 0:  # else alpha* is not defined
+            steps = [2 * (down[0] - z.real) / (abs(z) ** 2 - down[0] ** 2) for z in values if abs(z) > down[0] + 1e-9]
+            x = min(steps, default=np.inf) * size
+            assert found["alpha*"] == pytest.approx(x / (1 + x) if np.isfinite(x) else 1.0)
+        else:
+            assert "alpha*" not in found
         again = chance.spectral_statistics(5 * left, 0.01 * right)
         assert again == pytest.approx(found)
     assert chance.spectral_statistics(np.zeros((3, 7)), right[:3].repeat(2, 1)[:, :7]) == {}
@@ -83,6 +94,32 @@ def test_random_heads_look_random_and_the_level_is_kept() -> None:
             assert each.p == pytest.approx(2 / 1000) and abs(each.z) > 3
 
 
+def test_gap_and_alpha_star_against_random_bases() -> None:
+    """The draws of ``A diag(s) B^T`` have the gap and alpha* of the whole matrix; of scores neither is asked."""
+    null, s = chance.draw_null(3, 8, 60, 0, frames=60), np.array([3.0, 2.0, 1.0])
+    drawn = null.with_bases(s, 8)
+    source = np.random.default_rng([0, 3, 8])
+    left, right = source.standard_normal((2, 60, 3, 8))
+    defined = 0
+    for place in range(60):
+        A, B = (np.linalg.qr(each[place].T) for each in (left, right))
+        M = (A[0] * np.sign(np.diag(A[1]))) @ np.diag(s) @ (B[0] * np.sign(np.diag(B[1]))).T
+        found = chance.spectral_statistics(
+            np.diag(s) @ (A[0] * np.sign(np.diag(A[1]))).T, (B[0] * np.sign(np.diag(B[1]))).T
+        )
+        down = np.sort(np.linalg.eigvals(M).real)[::-1]
+        assert drawn["gap"][place] == pytest.approx((down[0] - down[1]) / 3, abs=1e-6)
+        defined += "alpha*" in found
+        assert np.isnan(drawn["alpha*"][place]) == ("alpha*" not in found)
+        if "alpha*" in found:
+            assert drawn["alpha*"][place] == pytest.approx(found["alpha*"], abs=1e-6)
+    assert 5 < defined < 55
+    Q, K = source.standard_normal((2, 3, 8))
+    names = {(each.statistic, each.null) for each in chance.held_against(Q, K, null)}
+    assert {("gap", "random bases"), ("norm", "gaussian factors")} < names and ("norm", "random bases") not in names
+    assert not {each.statistic for each in chance.held_against(Q, K, null, scores=True)} & {"gap", "alpha*"}
+
+
 def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights as they were drawn differ in no head; trained ones do, in most."""
     monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
@@ -91,7 +128,7 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/2", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/3", **json.loads(json.dumps(trained.as_dict()))}
     jsonschema.validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):

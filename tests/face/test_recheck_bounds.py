@@ -16,7 +16,7 @@ from eigentoken.checking.formats import write_report
 from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, GivenLayer, bound_above, judged
 from eigentoken.rechecking.recheck import AGAIN, SECOND, Recheck, recheck_document
 
-BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-M1", "BD-J2", "BD-N1")
+BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1")
 
 
 @pytest.fixture(scope="module")

@@ -127,6 +127,16 @@ def _p(factor: float) -> Forge:
     return forge
 
 
+def _of(statistic: str, field: str) -> Forge:
+    """A number of the first test of that statistic, a thousandth larger."""
+
+    def forge(document: dict[str, Any]) -> None:
+        test = next(each for each in document["tests"] if each["statistic"] == statistic)
+        test[field] += 1e-3
+
+    return forge
+
+
 def _failing(document: dict[str, Any]) -> dict[str, Any]:
     return document["layers"][0]
 
@@ -154,6 +164,10 @@ FORGED: dict[str, tuple[str, Forge]] = {
     "a p-value and what follows": ("chance", _p(0.5)),
     "a q-value": ("chance", lambda d: d["tests"][0].update(q=d["tests"][0]["q"] * 0.9)),
     "a statistic": ("chance", lambda d: d["tests"][1].update(value=d["tests"][1]["value"] + 0.01)),
+    "a norm of chance": ("chance", _of("norm", "value")),
+    "a gap": ("chance", _of("gap", "value")),
+    "the null of a gap": ("chance", _of("gap", "mean")),
+    "alpha* and its draws": ("chance", _of("alpha*", "deviation")),
     "a z-score": ("chance", lambda d: d["tests"][1].update(z=d["tests"][1]["z"] + 0.5)),
     "another seed": ("chance", lambda d: d["options"].update(seed=7)),
     "a share": ("chance", lambda d: d["shares"][0].update(met=1 - d["shares"][0]["met"] % 2)),

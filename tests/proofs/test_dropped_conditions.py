@@ -15,7 +15,8 @@ from ..tools.known_failures import KNOWN
 
 ENTRIES = [(name, each) for name, listed in KNOWN.items() for each in listed]
 OWN = [(name, each) for name, each in ENTRIES if each.search is not None]
-MADE = [(name, each) for name, each in ENTRIES if each.needed and each.place and not each.in_floats]
+#: Where a search was made; of the others the witness of the variant is all that is known, and the table says so.
+MADE = [(name, each) for name, each in ENTRIES if each.needed and each.place and each.searched and not each.in_floats]
 FLOATS = [(name, each) for name, each in ENTRIES if each.in_floats]
 #: Searches that take about a second each, for the everyday run.
 QUICK = {("PM-L4", "=>0"), ("PM-L6", "=>0"), ("PM-L7", "c1"), ("PM-N1", "=>0"), ("PM-T3", "=>0"), ("CT-2", "=>1.0")}

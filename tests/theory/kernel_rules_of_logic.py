@@ -54,6 +54,15 @@ from tests.theory.kernel_rules_objects import (
     y,
 )
 
+TENTH = sp.Rational(1, 10)
+#: Zero, as sympy does not see it.
+NOTHING = sp.sqrt(2) + sp.sqrt(3) - sp.sqrt(5 + 2 * sp.sqrt(6))
+
+
+def below(left: Any, right: Any) -> Any:
+    return sp.Le(left, right, evaluate=False)
+
+
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     "assume": (lambda: assume(P), P),
     "discharge": (lambda: logic.discharge(P, assume(P)), Implication(P, P)),
@@ -92,6 +101,10 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
             [assume(ForAlmostEvery(GOES)), assume(P), logic.discharge(Conjunction((GOES,)), assume(GOES))][::2], GOES
         ),
         ForAlmostEvery(GOES),
+    ),
+    "enclosure": (
+        lambda: numbers.enclosure(below(sp.exp(5 - 5 * sp.sqrt(5)), TENTH)),
+        below(sp.exp(5 - 5 * sp.sqrt(5)), TENTH),
     ),
     "arithmetic": (lambda: numbers.arithmetic([assume(x > 1)], x**2 > x), x**2 > x),
     "integers": (lambda: numbers.integers([assume(m > 1)], m >= 2), m >= 2),
@@ -212,6 +225,34 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             lambda: logic.almost_everywhere([assume(GOES), logic.tautology([], Implication(GOES, GOES))], GOES),
             "comes first",
         ),
+    },
+    "enclosure": {
+        "a false one": (lambda: numbers.enclosure(below(sp.sqrt(2), TENTH)), "it is false"),
+        "a false one, the other way": (lambda: numbers.enclosure(sp.Ge(TENTH, sp.pi, evaluate=False)), "it is false"),
+        "equal numbers": (
+            lambda: numbers.enclosure(below(sp.sqrt(2) * sp.sqrt(3 - 2 * sp.sqrt(2)), 2 - sp.sqrt(2))),
+            "apart",
+        ),
+        "numbers that are equal as they stand": (lambda: numbers.enclosure(below(sp.pi, sp.pi)), "apart"),
+        "an equation": (lambda: numbers.enclosure(eq(sp.sqrt(2), sp.pi)), "balls decide inequalities"),
+        "numbers nearer than the balls": (
+            lambda: numbers.enclosure(below(sp.pi, sp.pi + sp.Rational(1, 10**700))),
+            "apart",
+        ),
+        "a letter": (lambda: numbers.enclosure(below(-sp.exp(x), TENTH)), "without letters"),
+        "a quantity": (lambda: numbers.enclosure(below(Eigenvalue(V, 1) - 1, TENTH)), "without letters"),
+        "the logarithm of a negative number": (
+            lambda: numbers.enclosure(below(sp.log(1 - sp.sqrt(2)), TENTH)),
+            "apart",
+        ),
+        "the root of a negative number": (
+            lambda: numbers.enclosure(below(sp.sqrt(1 - sp.sqrt(2)) * sp.I, TENTH)),
+            "apart",
+        ),
+        "a quotient by zero": (lambda: numbers.enclosure(below(TENTH, 1 / (sp.exp(1) * NOTHING))), "apart"),
+        "zero by zero": (lambda: numbers.enclosure(below(NOTHING / NOTHING**3, TENTH)), "apart"),
+        "no number": (lambda: numbers.enclosure(below(TENTH, sp.oo)), "apart|without letters"),
+        "a word": (lambda: numbers.enclosure(P), "balls decide inequalities"),
     },
     "arithmetic": {
         "what is false": (lambda: numbers.arithmetic([assume(x > 0)], x**2 > x), "does not follow"),

@@ -44,6 +44,10 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
         Known("the factor 1/4", "1/8: the pair attains tanh(1/4)"),
         Known("the norm of U", "the spectral radius: U nilpotent"),
     ),
+    "BD-R1b": (
+        Known("no mask", "causal, n = 2, P = 0: D becomes D/2, the bound is 0"),
+        Known("the factor 1/4", "1/8: the pair attains tanh(1/4)"),
+    ),
     "BD-R4": (Known("no mask", "causal, n = 2, P = 0: D changes by D/2, the bound is 0"),),
     "BD-S1": (Known("the factor 2", "a = (1/2, 1/2): the norm is 1/2, a_i (1 - a_i) = 1/4"),),
     "BD-S2": (Known("osc/4", "osc/8: TV-S2 has variation 1/2 and tanh(ln(9)/8) < 1/2"),),

@@ -320,7 +320,7 @@ _FLOWS: dict[str, tuple[Known, ...]] = {
     ),
     "AB-X3": (Known("Re lambda_l < n lambda_1", "two tokens, U = diag(-1, -3/2): unstable", searched=False),),
     "AB-X2": (
-        _seen("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", "c0"),
+        Known("NonPrincipalModulusBelow(U)", "diag(1, -5), P = -I: tokens go to +-e_2", place="c0", searched=False),
         _unneeded("P bounded", "any measurable P(t)"),
     ),
     "PH-T1": (

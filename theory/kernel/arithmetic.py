@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from eigentoken.theory.kernel.closed import BITS, balls, is_closed
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     Atom,
@@ -28,16 +29,16 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     relation_of,
 )
-from eigentoken.theory.kernel.proved import Proved, Refused, SolverQuestion, joined, prove
+from eigentoken.theory.kernel.proved import Enclosed, Proved, Refused, SolverQuestion, joined, prove
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import MatrixNumber
-from eigentoken.theory.language.verdicts import Verdict, holds
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.proving.normal_form import identity_verdict
 from eigentoken.theory.proving.polynomial_form import assumed_of
 from eigentoken.theory.proving.real_arithmetic import prove as decide
 
-__all__ = ["arithmetic", "identity", "integers", "opaque", "scalar_form", "second_opinion"]
+__all__ = ["arithmetic", "enclosure", "identity", "integers", "opaque", "scalar_form", "second_opinion"]
 
 
 def scalar_form(said: Proposition) -> Any:
@@ -211,6 +212,36 @@ def _integer(term: Any, names: dict[Any, Any]) -> Any:
     raise Refused(f"{term} is no polynomial with integer coefficients")
 
 
+def enclosure(said: Any) -> Proved:
+    """A relation between numbers without letters, decided in balls: ``exp(-6) < 1/400``.
+
+    Refused are a false one, numbers that no precision tells apart (equal ones never are: see :func:`identity`), and a term that
+    is not known to have a value.
+
+    >>> enclosure(sp.Lt(sp.exp(-6), sp.Rational(1, 400), evaluate=False)).detail.left
+    '0.00248'
+    """
+    wanted = proposition(said)
+    relation = relation_of(wanted)
+    if relation is None or isinstance(relation, sp.Eq) or not all(map(is_closed, relation.args)):
+        raise Refused(f"balls decide inequalities of numbers without letters, got {wanted!r}")
+    for bits in BITS:
+        found = balls(*relation.args, bits=bits)
+        if found is not None and not found[0].overlaps(found[1]):
+            break
+    else:
+        raise Refused(f"balls of {BITS[-1]} bits do not tell the two sides apart: {relation}")
+    below = bool(found[0] < found[1])
+    if not (isinstance(relation, sp.Ne) or isinstance(relation, sp.Lt | sp.Le) == below):
+        raise Refused(f"it is false: {relation}")
+    shown = next(
+        pair
+        for digits in (3, 6, 20, 700)
+        if (pair := [each.str(digits, radius=False) for each in found]) and len(set(pair)) == 2
+    )
+    return prove(wanted, "enclosure", (), None, (), Enclosed(relation, *shown))
+
+
 def identity(left: Any, right: Any, *premises: Proved) -> Proved:
     """``left = right`` by normal form; where a side could be undefined, the premises must rule that out."""
     system, hypotheses = joined(premises)
@@ -225,8 +256,14 @@ def identity(left: Any, right: Any, *premises: Proved) -> Proved:
 
 
 def second_opinion(proved: Proved) -> Verdict | None:
-    """The same question to an arithmetic that shares no code with the first: FLINT, cvc5."""
+    """The same question to an arithmetic that shares no code with the first: FLINT, cvc5, intervals of mpmath."""
     question = proved.detail
+    if isinstance(question, Enclosed):
+        from eigentoken.theory.proving.real_arithmetic import truth_at
+
+        truth = truth_at(question.relation, {})
+        told = "the intervals of mpmath"
+        return undecided(told) if truth is None else holds(told) if truth else fails(told)
     if not isinstance(question, SolverQuestion):
         return None
     if question.identity:

@@ -24,6 +24,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
 from eigentoken.theory.calculus import SLOT, Expression, Index, dot, instance, vector
+from eigentoken.theory.kernel.closed import settled
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import SpectrumIs
@@ -78,7 +79,7 @@ def _of_node(node: Any) -> list[Any]:
     if isinstance(node, sp.Float):
         raise Refused(f"{node} is a rounded number: write it as an exact Rational")
     if isinstance(node, Tensor):
-        return [each for part in node.divisors() for each in (sp.Ne(part, 0), *where_defined(part))] + [
+        return [each for part in node.divisors() for each in (settled(sp.Ne, part), *where_defined(part))] + [
             each for part in (*node.coefficients(), node.time) for each in where_defined(part)
         ]
     if isinstance(node, sp.Pow):
@@ -86,9 +87,9 @@ def _of_node(node: Any) -> list[Any]:
     if isinstance(node, sp.Piecewise):  # a value in one of its cases
         return [sp.Or(*(case.cond for case in node.args))]
     if isinstance(node, sp.log):
-        return [sp.Gt(node.args[0], 0)]
+        return [settled(sp.Gt, node.args[0])]
     if isinstance(node, sp.coth | sp.csch):
-        return [sp.Ne(node.args[0], 0)]
+        return [settled(sp.Ne, node.args[0])]
     if not isinstance(node, _TOTAL):
         raise Refused(f"{node} ({type(node).__name__}) is no term of the kernel: where it is defined is not known")
     return []
@@ -97,7 +98,7 @@ def _of_node(node: Any) -> list[Any]:
 def _of_power(base: Any, exponent: Any) -> list[Any]:
     """Of an integer, what is said depends on its value, not on how it is written: it may become a number."""
     if exponent.is_integer:
-        return [sp.Or(sp.Ne(base, 0), sp.Ge(exponent, 0))]
+        return [sp.Or(settled(sp.Ne, base), settled(sp.Ge, exponent))]
     if exponent.is_Rational:
-        return [sp.Ge(base, 0), *([sp.Ne(base, 0)] if exponent.is_negative else [])]
-    return [sp.Gt(base, 0)]
+        return [settled(sp.Ge, base), *([settled(sp.Ne, base)] if exponent.is_negative else [])]
+    return [settled(sp.Gt, base)]

@@ -12,6 +12,8 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.calculus.atoms import Dot
+from eigentoken.theory.kernel.closed import compared
+from eigentoken.theory.kernel.closed import positive as known_positive
 from eigentoken.theory.kernel.observables import definition_of, expression_of, parameters_of
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -72,7 +74,8 @@ def _classes(found: Proved, real: tuple[Proved, ...], binder: type) -> tuple[Any
     parts: list[Proposition] = []
     for values, multiplicity in grouped(classes):
         for root in (each for value in values for each in value.atoms(sp.Pow) if has_root(each)):
-            if root.base.is_nonnegative is not True and canonical(proposition(sp.Ge(root.base, 0))) not in known:
+            real_root = compared(sp.Ge, root.base, sp.Integer(0))
+            if real_root != sp.true and canonical(proposition(real_root)) not in known:
                 raise Refused(f"{root.base} >= 0 is not proved: the eigenvalue could be complex")
         said = proposition((_inside if binder is ForAll else _outside)(values, flow))
         if any(ell in value.free_symbols for value in values):
@@ -203,7 +206,10 @@ def dissipates(observable: Observable, scale: Any, proved: Proved, *positive: Pr
         raise Refused("a rate is that of a system")
     system, hypotheses = joined((proved, *positive))
     known = {canonical(each.proposition) for each in positive}
-    if sp.sympify(scale).is_positive is not True and canonical(proposition(scale > 0)) not in known:
+    if (
+        not known_positive(sp.sympify(scale))
+        and canonical(proposition(compared(sp.Gt, sp.sympify(scale), sp.Integer(0)))) not in known
+    ):
         raise Refused(f"the scale must be positive, got {scale}")
     if sp.sympify(scale).has(Tensor):
         raise Refused(f"the scale must be one number for all states, got {scale}")

@@ -39,7 +39,7 @@ from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
 
-__all__ = ["Formula", "latex", "parts_latex"]
+__all__ = ["SIGNS", "Formula", "latex", "parts_latex"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def latex_atom(said: Atom) -> str:
     if not any(map(_alone, relation.args)):
         return scalar_latex(relation, taken) if taken else LATEX(said.word)
     left, right = (side.plain_latex(taken) if _alone(side) else scalar_latex(side, taken) for side in relation.args)
-    return f"{left} {_SIGNS[type(relation)]} {right}"
+    return f"{left} {SIGNS[type(relation)]} {right}"
 
 
 def _taken(relation: sp.Basic) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def _alone(side: sp.Basic) -> bool:
 
 
 _BELOW = {sp.Ge: r"\leq", sp.Gt: "<"}
-_SIGNS = {sp.Eq: "=", sp.Ne: r"\neq", sp.Le: r"\leq", sp.Ge: r"\geq", sp.Lt: "<", sp.Gt: ">"}
+SIGNS = {sp.Eq: "=", sp.Ne: r"\neq", sp.Le: r"\leq", sp.Ge: r"\geq", sp.Lt: "<", sp.Gt: ">"}
 
 
 def _inner(said: Proposition) -> str:
@@ -163,7 +163,7 @@ def _chain(one: Proposition, other: Proposition) -> str:
             middle, last = (side.plain_latex() if _alone(side) else scalar_latex(side) for side in upper.args)
             least = lower.args[1]
             least_said = least.plain_latex() if _alone(least) else scalar_latex(least)
-            return f"{least_said} {_BELOW[type(lower)]} {middle} {_SIGNS[type(upper)]} {last}"
+            return f"{least_said} {_BELOW[type(lower)]} {middle} {SIGNS[type(upper)]} {last}"
     return ""
 
 

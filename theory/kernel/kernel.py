@@ -166,6 +166,7 @@ class Kernel:
         given = logic.conjunction(*(logic.part(known[canonical(each)], each) for each in parts))
         return logic.modus_ponens(lemma, given)
 
+    enclosure = staticmethod(numbers.enclosure)
     identity = staticmethod(numbers.identity)
     integers = staticmethod(numbers.integers)
     equal_indices = staticmethod(words.equal_indices)

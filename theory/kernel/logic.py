@@ -10,6 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.kernel.closed import exchange, irrational, is_closed, sign
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     TRUE,
@@ -273,16 +274,29 @@ def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = (
         good = isinstance(value, sp.MatrixExpr) and value.shape == letter.shape and _is_real(value, known)
     else:
         term = sp.sympify(value)
-        if term.is_integer and letter.is_integer and canonical(proposition(sp.Ge(term, 1))) in known:
-            term = sp.Symbol("m", integer=True, positive=True)
-        elif isinstance(term, sp.Expr) and canonical(proposition(sp.Gt(term, 0, evaluate=False))) in known:
-            term = sp.Symbol("m", positive=True)
-        divisors = where_defined(term)
-        if divisors and real_where_defined(term) and all(canonical(proposition(each)) in known for each in divisors):
-            term = sp.Symbol("m", real=True)
+        term = _of_its_sort(letter, term, known) if isinstance(term, sp.Expr) else term
         good = isinstance(term, sp.Expr) and bool(term.is_real) and not where_defined(term) and _declared(letter, term)
     if not good:
         raise Refused(f"{value} is not known to be of the sort of {letter.name}")
+
+
+def _of_its_sort(letter: sp.Symbol, term: sp.Expr, known: Collection[Proposition]) -> sp.Expr:
+    """A letter of the sort that is known of the term, where that is more than the term shows, or is not for sympy to say.
+
+    The sign of a number without letters is decided in balls; of a term with such a number in it, its sign must be known.
+    """
+    if term.is_integer and letter.is_integer and canonical(proposition(sp.Ge(term, 1, evaluate=False))) in known:
+        return sp.Symbol("m", integer=True, positive=True)
+    if canonical(proposition(sp.Gt(term, 0, evaluate=False))) in known:
+        return sp.Symbol("m", positive=True)
+    strange = irrational(term)
+    found = sign(term) if strange and is_closed(term) else None
+    if found is not None:
+        return sp.Symbol("m", positive=True) if found > 0 else sp.Symbol("m", negative=True)
+    real = real_where_defined(term) and all(canonical(proposition(each)) in known for each in where_defined(term))
+    if strange and not real:
+        raise Refused(f"{term} is not known to be a real number")
+    return sp.Symbol("m", real=True) if real and (strange or where_defined(term)) else term
 
 
 def _has_value(value: Any, known: Collection[Proposition]) -> bool:
@@ -297,10 +311,14 @@ def _declared(letter: sp.Symbol, term: sp.Expr) -> bool:
 def _is_real(term: sp.MatrixExpr, known: Collection[Proposition] = ()) -> bool:
     """A matrix of real numbers that exists: sums and products of letters with real scales, and inverses that are known to."""
     if isinstance(term, sp.MatAdd | sp.MatMul | sp.Transpose):
-        return all(_is_real(each, known) if each.is_Matrix else bool(each.is_real) for each in term.args)
+        return all(_is_real(each, known) if each.is_Matrix else _is_number(each) for each in term.args)
     if isinstance(term, sp.Inverse):
         return _is_real(term.arg, known) and canonical(Atom(conditions.Nonsingular(term.arg))) in known
     return isinstance(term, sp.MatrixSymbol | sp.Identity | sp.ZeroMatrix)
+
+
+def _is_number(scale: sp.Expr) -> bool:
+    return real_where_defined(scale) and not where_defined(scale)
 
 
 def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
@@ -346,7 +364,7 @@ def rewrite(equation: Proved, proved: Proved) -> Proved:
         keep_sizes(term, {relation.lhs: relation.rhs})
         if any(each.exp.has(relation.lhs) for each in term.atoms(sp.Pow)):
             raise Refused(f"{relation.lhs} stands in an exponent of {term}: where that has a value would change")
-        return term.xreplace({relation.lhs: relation.rhs})
+        return exchange(term, {relation.lhs: relation.rhs})
 
     def rewritten(said: Proposition) -> Proposition:
         if isinstance(said, Atom):

@@ -18,6 +18,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from eigentoken.theory.calculus import Index
+from eigentoken.theory.kernel.closed import exchange
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_defined, letters_of, moves
@@ -362,8 +363,7 @@ def _put(thing: Any, table: Mapping[Any, Any]) -> Any:
         plain = {old: new for old, new in table.items() if isinstance(old, sp.Symbol | sp.MatrixSymbol)}
         for each in (thing, *(scale for one in found for scale in one.coefficients())):
             keep_sizes(each, plain)
-        replaced = thing.xreplace({**plain, **found})
-        return replaced.doit() if any(isinstance(old, sp.MatrixSymbol) for old in plain) else replaced
+        return exchange(thing, {**plain, **found})
     if isinstance(thing, str):
         new = table.get(matrix(thing))
         if new is not None and not isinstance(new, sp.MatrixSymbol):

@@ -15,7 +15,7 @@ from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.systems.system import System
 
-__all__ = ["ALL_SIZES", "Proved", "Refused", "SolverQuestion"]
+__all__ = ["ALL_SIZES", "Enclosed", "Proved", "Refused", "SolverQuestion"]
 
 ALL_SIZES = "all sizes"
 _KEY = object()
@@ -28,6 +28,15 @@ class SolverQuestion:
     hypotheses: tuple[Any, ...]
     conclusion: Any
     identity: bool = False
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """A relation between numbers that was decided in balls, and its two sides to as many digits as tell them apart."""
+
+    relation: Any
+    left: str
+    right: str
 
 
 @dataclass(frozen=True, eq=False)

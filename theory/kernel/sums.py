@@ -8,6 +8,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, substitute, vector
 from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
+from eigentoken.theory.kernel.closed import positive as known_positive
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
@@ -82,7 +83,7 @@ def positive(quantity: Expression) -> Proved:
         indices = [*monomial.bound, *(row.bound for row in rows)]
         if any(index.kind not in ("token", "head") for index in indices):
             raise Refused(f"a sum over {', '.join(sorted({each.kind for each in indices}))} could be empty")
-        if monomial.arrow is not None or not plain or not seen or scale.is_positive is not True:
+        if monomial.arrow is not None or not plain or not seen or not known_positive(scale):
             raise Refused(f"{quantity!r} is no sum of products of exponentials and norms with positive scales")
     if not quantity.terms:
         raise Refused("an empty sum is zero")

@@ -19,6 +19,7 @@ from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, n
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Frozen, Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.theory.kernel.closed import exchange
 from eigentoken.theory.kernel.refused import Refused
 
 __all__ = [
@@ -187,7 +188,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
             old.name: new for old, new in table.items() if isinstance(old, sp.MatrixSymbol) and old.name in here
         }
         expression = _with_matrices(expression, matrices) if matrices else expression
-        time = self.time.xreplace(scalars) if self.time is not None else None
+        time = exchange(self.time, scalars) if self.time is not None else None
         for moment in (new for new in families.values() if isinstance(new, AtTime)):
             if time is not None:
                 raise Refused(f"{self} is taken at time {time} already")
@@ -422,8 +423,7 @@ def _leaves(thing: Any) -> list[Any]:
 def _scaled(thing: Any, scalars: Mapping[Any, Any]) -> Any:
     """The frozen terms with letters in their coefficients replaced, also in exponents."""
     if isinstance(thing, sp.Basic):
-        matrices = any(isinstance(old, sp.MatrixSymbol) for old in scalars)
-        return thing.xreplace(scalars).doit() if matrices else thing.xreplace(scalars)
+        return exchange(thing, scalars)
     if isinstance(thing, tuple):
         parts = [_scaled(part, scalars) for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)

@@ -16,6 +16,8 @@ from operator import is_
 
 import sympy as sp
 
+from eigentoken.theory.proving.ball_evaluation import sign
+
 __all__ = ["Translation", "as_condition", "assumed_of", "replaced"]
 
 _HYPERBOLIC = (sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch)
@@ -248,9 +250,11 @@ class Translation:
         self._learn(sp.Or(*cases))
 
     def _constant(self, node: sp.Expr, variable: sp.Symbol) -> None:
-        """A number such as pi or e: its 30-digit enclosure."""
+        """A number such as pi or e: its 30-digit enclosure, which a ball confirms."""
         digits = sp.Rational(str(sp.N(node, 40)))
         slack = sp.Rational(1, 10**30)
+        if sign(node - digits + slack) != 1 or sign(digits + slack - node) != 1:
+            raise TypeError(f"{node} is not enclosed: replace it by a symbol with stated facts")
         self._learn(sp.Gt(variable, digits - slack), sp.Lt(variable, digits + slack))
 
     def _one_of(self, variable: sp.Symbol, values: Iterable[sp.Expr]) -> sp.Basic:

@@ -24,7 +24,8 @@ __all__ = ["recheck_chance"]
 Floats = NDArray[np.float64]
 Heads = Sequence[Mapping[str, Any]]
 NEAR, NEAR_FRAMES = 1e-7, 1e-5
-WIDEST, WIDEST_SYMMETRIC = 128, 640
+WIDEST, WIDEST_SYMMETRIC, WIDEST_OF_BASES = 384, 640, 32
+FEWEST, NOT_OF_SCORES = 10, ("gap", "alpha*")
 GAUSSIAN, BASES = "gaussian factors", "random bases"
 WHAT = "heads led by a real eigenvalue"
 
@@ -61,7 +62,7 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
         held = list(_tests(asked, nulls[asked.shape]))
         found += held
         if held and asked.head is not None and asked.part == "values" and asked.left.shape[0] <= WIDEST:
-            led.append((bool(_real_leads(_small(asked.left, asked.right)[None])[0]), asked.shape))
+            led.append((bool(_real_leads(_eigenvalues(asked.left[None], asked.right[None]))[0]), asked.shape))
     _compare_tests(shown, found)
     _corrections(shown, document["tests"])
     _shares(shown, document["shares"], led, nulls)
@@ -90,6 +91,10 @@ def _small(left: Floats, right: Floats) -> Floats:
     return right.swapaxes(-1, -2) @ left if wide else left @ right.swapaxes(-1, -2)
 
 
+def _eigenvalues(left: Floats, right: Floats) -> NDArray[np.complex128]:
+    return np.asarray(np.linalg.eigvals(_small(left, right)), dtype=np.complex128)
+
+
 def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
     """Of ``M = L^T R`` for a batch of factors (N, r, d), from traces of products of Gram matrices.
 
@@ -100,18 +105,40 @@ def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
     grams = [each @ each.swapaxes(-1, -2) for each in (left, right)]
     squares = np.einsum("nij,nij->n", *grams)
     skew = 2 * (squares - np.einsum("nij,nji->n", cross, cross))
+    largest = _largest_square(*grams)
     with np.errstate(all="ignore"):
         found = {
             "trace": np.trace(cross, axis1=-2, axis2=-1) / np.sqrt(rank * squares),
             "asymmetry": np.sqrt(np.maximum(skew, 0.0) / (4 * squares)),
-            "stable rank": squares / (rank * _largest_square(*grams)),
+            "stable rank": squares / (rank * largest),
         }
         if left.shape[-1] < 2 * left.shape[-2] and left.shape[-1] <= WIDEST_SYMMETRIC:
             found["positive share"] = _positive(left, right)
+        sizes = np.trace(grams[0], axis1=-2, axis2=-1) * np.trace(grams[1], axis1=-2, axis2=-1)
+        found["norm"] = left.shape[-2] * np.sqrt(largest / sizes)
         if rank <= WIDEST:
-            values = np.linalg.eigvals(_small(left, right))
-            found["leader"] = values.real.max(axis=-1) / np.abs(values).max(axis=-1)
+            found |= _spectral(_small(left, right), np.sqrt(largest), left.shape[-1])
     return found
+
+
+def _spectral(cores: Floats, norms: Floats, d: int) -> dict[str, Floats]:
+    """Leader, gap and alpha* of d x d matrices whose eigenvalues are those of the cores, and zeros.
+
+    ``alpha* = min 2 (l - Re z) / (|z|^2 - l^2)`` over the eigenvalues z with ``|z| > l``, l the leader, real and positive.
+    """
+    values = np.asarray(np.linalg.eigvals(cores), dtype=np.complex128)
+    real, kernel = values.real, np.zeros((len(values), d - values.shape[-1]))
+    down = -np.sort(-np.hstack([real, kernel]), axis=-1)
+    top = down[:, :1]
+    with np.errstate(all="ignore"):
+        excess = values.real**2 + values.imag**2 - top**2
+        steps = np.where(excess > 0, 2 * (top - real) / excess, np.inf).min(axis=-1) * norms
+        share = np.where(np.isinf(steps), 1.0, steps / (1 + steps))
+        return {
+            "leader": real.max(axis=-1) / np.abs(values).max(axis=-1),
+            "gap": (down[:, 0] - down[:, 1]) / norms if d > 1 else np.full(len(values), np.nan),
+            "alpha*": np.where(_real_leads(values) & (down[:, 0] > 0), share, np.nan),
+        }
 
 
 def _positive(left: Floats, right: Floats) -> Floats:
@@ -130,8 +157,8 @@ def _largest_square(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.linalg.eigvalsh(root.swapaxes(-1, -2) @ second @ root)[..., -1])
 
 
-def _real_leads(cores: Floats) -> NDArray[np.bool_]:
-    values = np.asarray(np.linalg.eigvals(cores), dtype=np.complex128)
+def _real_leads(values: NDArray[np.complex128]) -> NDArray[np.bool_]:
+    """For each row of eigenvalues."""
     first = values[np.arange(len(values)), np.argmax(values.real, axis=-1)]
     return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
 
@@ -155,21 +182,24 @@ class _Draws:
             for name, values in _statistics(left, right).items():
                 found.setdefault(name, []).append(values)
             if width <= WIDEST and not whole:
-                real.append(_real_leads(_small(left, right)))
+                real.append(_real_leads(_eigenvalues(left, right)))
             if not whole:
                 frames.append(_between(left[:, :d], right[:, :d]))
         return cls(
             {name: np.concatenate(each) for name, each in found.items()},
             np.concatenate(real) if real else np.zeros(0, dtype=bool),
-            np.concatenate(frames) if frames else np.zeros((0, width, width)),
+            np.concatenate(frames).astype(np.float32).astype(np.float64) if frames else np.zeros((0, width, width)),
         )
 
-    def with_bases(self, s: Floats) -> dict[str, Floats]:
-        """Trace and asymmetry of ``A diag(s) B^T``: sums over the entries of ``B^T A``."""
+    def with_bases(self, s: Floats, d: int, spectra: bool) -> dict[str, Floats]:
+        """Trace and asymmetry of ``A diag(s) B^T``: sums over the entries of ``B^T A``; spectra of ``diag(s) B^T A`` turned."""
         total = float(s @ s)
         trace = np.einsum("nii,i->n", self.frames, s) / math.sqrt(len(s) * total)
         square = np.einsum("nij,nji,i,j->n", self.frames, self.frames, s, s, optimize=True)
-        return {"trace": trace, "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / total) / 2))}
+        found = {"trace": trace, "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / total) / 2))}
+        if spectra and len(s) <= WIDEST_OF_BASES:
+            found |= _spectral(self.frames.swapaxes(-1, -2) * s, np.full(len(trace), s[0]), d)
+        return found
 
 
 def _between(left: Floats, right: Floats) -> Floats:
@@ -206,13 +236,20 @@ def _tests(asked: _Asked, null: _Draws) -> Iterator[tuple[dict[str, Any], _Held]
     if not np.isfinite(values["trace"]):
         return
     where = {"layer": asked.layer, "head": asked.head, "part": asked.part}
-    for name, value in values.items():
-        yield {**where, "statistic": name, "null": GAUSSIAN}, _Held(value, null.gaussian[name], NEAR)
+    scores = asked.part == "scores"
+    known = [name for name, each in values.items() if np.isfinite(each) and not (scores and name in NOT_OF_SCORES)]
+
+    def held(null_name: str, near: float, drawn: Mapping[str, Floats]) -> Iterator[tuple[dict[str, Any], _Held]]:
+        for name in (each for each in drawn if each in known):
+            defined = drawn[name][np.isfinite(drawn[name])]
+            if len(defined) >= FEWEST:
+                yield {**where, "statistic": name, "null": null_name}, _Held(values[name], defined, near)
+
+    yield from held(GAUSSIAN, NEAR, null.gaussian)
     if len(null.frames):
         whole = np.linalg.svd(asked.left.T @ asked.right, compute_uv=False)
         singular = np.asarray(whole[: null.frames.shape[-1]], dtype=np.float64)
-        for name, draws in null.with_bases(singular).items():
-            yield {**where, "statistic": name, "null": BASES}, _Held(values[name], draws, NEAR_FRAMES)
+        yield from held(BASES, NEAR_FRAMES, null.with_bases(singular, asked.left.shape[1], not scores))
 
 
 def _compare_tests(shown: Shown, found: Sequence[tuple[dict[str, Any], _Held]]) -> None:

@@ -172,6 +172,33 @@ def _tanh_of_oscillation(layer: GivenLayer, head: int) -> Any:
     return arb(min(1.0, _above((arb(width) / 4).tanh())))
 
 
+def _norms(layer: GivenLayer, head: int) -> tuple[Any, Any]:
+    """At least ``|U|`` and ``|P|`` of a head."""
+    R = _factor(_gram(layer._stored(head, "O")))
+    S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
+    scale = arb(float(layer.heads[head]["scale"]))  # type: ignore[arg-type]
+    return arb(_norm(R * layer._stored(head, "V"))), arb(_norm(S * layer._stored(head, "K"))) / scale
+
+
+def _square_of_diameter(layer: GivenLayer) -> Any:
+    """``max_ij |x_i - x_j|^2``, from the Gram matrix."""
+    gram = layer._seen * layer._seen.transpose()
+    n = gram.nrows()
+    squares = [gram[i, i] + gram[j, j] - 2 * gram[i, j] for i in range(n) for j in range(i)]
+    return arb(max(map(_above, squares), default=0.0))
+
+
+def _from_norms(layer: GivenLayer, head: int) -> Any:
+    """BD-R1b: ``|U| tanh(|P| D^2/4)``."""
+    U, P = _norms(layer, head)
+    return U * (P * _square_of_diameter(layer) / 4).tanh()
+
+
+def _layer_from_norms(layer: GivenLayer, _: int) -> Any:
+    """BD-R4: ``sum_h |U_h| tanh(|P_h| D^2/4)``."""
+    return sum((_from_norms(layer, head) for head in range(len(layer.heads))), arb(0))
+
+
 def _sink(layer: GivenLayer, head: int) -> Any:
     """BD-M1: ``1 - min_j a_j1``."""
     weights = layer._attention(head)[1]
@@ -226,6 +253,8 @@ FORMULAS = {
     ("BD-D3", False): _any_weights,
     ("BD-N1", False): _radius,
     ("BD-R1", True): _tanh_of_oscillation,
+    ("BD-R1b", True): _from_norms,
+    ("BD-R4", False): _layer_from_norms,
     ("BD-M1", True): _sink,
     ("BD-J2", True): _row_operator,
 }

@@ -24,6 +24,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import interval, i
 from eigentoken.numerics.recheck.refutations.limits import left_region, limit_truth, stays_bounded
 from eigentoken.numerics.recheck.refutations.region_truths import greater_interval
 from eigentoken.theory.language import claims, terms
+from eigentoken.theory.language.contractions import ContractsInBall, HyperplaneLimits
 from eigentoken.theory.language.opposites_and_rates import Decays, Fails
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.algebra import LoopAlgebra
@@ -186,6 +187,32 @@ def truth_decays(word: Decays, look: IndependentInstance, data: Data) -> bool | 
         return None
     seen = _Observed(look)
     return _sign(-(seen.change(word.observable) + interval(exact) * seen.value(word.observable)))
+
+
+@CLAIM_TRUTH.register(ContractsInBall)
+def truth_contracts_in_ball(word: ContractsInBall, look: IndependentInstance, data: Data) -> bool | None:
+    """Inside the ball, by intervals, and the change of ``R^2`` there; outside, or untold, nothing is confirmed."""
+    vector = look.eigenvector(look.matrix(word.term), 1)
+    if vector is None:
+        return None
+    tokens = [sp.Matrix(list(token)) for token in look.instance.tokens]
+    heights = [(vector.T * token)[0, 0] for token in tokens]
+    size = (vector.T * vector)[0, 0]
+    if not all(interval(each * heights[0]).a > 0 for each in heights):
+        return None
+    pairs = zip(tokens, heights, strict=True)
+    square = sum((size * (token.T * token)[0, 0] / height**2 - 1 for token, height in pairs), sp.Integer(0))
+    below, decays = word.at(list(vector), sp.simplify(square), look.instance.system)
+    numbers = {number: EXACT_NUMBER(number, look, None) for number in below.atoms(terms.MatrixNumber)}
+    if any(each is None for each in numbers.values()):
+        return None
+    room = interval((below.lts - below.gts).xreplace(numbers).subs(look.sizes()))
+    return truth_decays(decays, look, data) if room.b < 0 else None
+
+
+@CLAIM_TRUTH.register(HyperplaneLimits)
+def truth_hyperplane_limits(word: HyperplaneLimits, look: IndependentInstance, data: Data) -> None:
+    """Nothing certifies a limit of rescaled coordinates, and nothing is confirmed."""
 
 
 # --- observables -----------------------------------------------------------------------------------------------------

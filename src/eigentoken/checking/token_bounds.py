@@ -30,6 +30,8 @@ QUANTITIES = {
     "BD-D2": "diversity of the attention's update over that of the tokens",
     "BD-D3": "the same for any attention weights: diversity of the update over that of the tokens",
     "BD-R1": "diameter of what a head puts out over that of its values",
+    "BD-R1b": "diameter of what a head puts out over that of the tokens, from norms alone",
+    "BD-R4": "change of the diameter across the attention layer over the diameter, from norms alone",
     "BD-M1": "diameter of what a causal head puts out over that of its values",
     "BD-J2": "norm of a head's Jacobian",
     "BD-N1": "length of what the attention norm puts out",

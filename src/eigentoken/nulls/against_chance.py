@@ -111,7 +111,7 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[tuple[bool, Null]]) -> list
         for part, left, right in (("scores", head.Q, head.K), ("values", head.O.T, head.V)):
             factors = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
             null = nulls.of(factors[0])
-            found = held_against(*factors, null)
+            found = held_against(*factors, null, scores=part == "scores")
             tests += [_test(layer.weights_of, head.index, part, each) for each in found]
             leads = real_leader(*factors) if part == "values" and found else None
             led += [] if leads is None else [(leads, null)]

@@ -74,7 +74,7 @@ def _way(test: ChanceTest) -> str:
 
 def chance_json(found: AgainstChance) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/chance/2", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"schema": "eigentoken/chance/3", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def show_chance(found: AgainstChance) -> None:
@@ -82,24 +82,22 @@ def show_chance(found: AgainstChance) -> None:
     options = found.document["options"]
     say(found.document["model"]["description"], "bold")
     rows = []
-    for null in NULLS:
-        for part in ("scores", "values"):
-            for statistic in found.document["statistics"]:
-                of = [
-                    each
-                    for each in found.tests
-                    if (each["null"], each["part"], each["statistic"]) == (null, part, statistic)
-                    and each["head"] is not None
-                ]
-                if of:
-                    apart = [each for each in of if each["q"] <= options["level"]]
-                    above = sum(each["z"] > 0 for each in apart)
-                    middle = sorted(each["z"] for each in of)[len(of) // 2]
-                    rows.append(
-                        (null, part, statistic, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}")
-                    )
+    for null, part in ((null, part) for null in NULLS for part in ("scores", "values", "layers")):
+        for statistic in found.document["statistics"]:
+            of = [
+                each
+                for each in found.tests
+                if (each["null"], each["statistic"]) == (null, statistic)
+                and part == ("layers" if each["head"] is None else each["part"])
+            ]
+            if of:
+                apart = [each for each in of if each["q"] <= options["level"]]
+                above = sum(each["z"] > 0 for each in apart)
+                middle = sorted(each["z"] for each in of)[len(of) // 2]
+                rows.append((null, part, statistic, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}"))
     columns = ("against", "of the", "statistic", "above", "below", "median z")
-    table(f"heads that differ from chance ({options['draws']} draws, q at most {options['level']:g})", columns, rows)
+    says = f"{options['draws']} draws for heads, {options['layer_draws']} for layers, q at most {options['level']:g}"
+    table(f"heads and layers that differ from chance ({says})", columns, rows)
     for text in found.sentences():
         say_hanging(f"- {text}")
     say(
