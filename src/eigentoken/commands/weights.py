@@ -173,7 +173,7 @@ def check(
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
-        show_json({"schema": "eigentoken/check/6", **report.as_dict()})
+        show_json({"schema": "eigentoken/check/7", **report.as_dict()})
     else:
         show(report, heads)
         for path in written:
@@ -359,7 +359,7 @@ def nearest(
     with progress(f"measuring {model}", count) as advance:
         found = run(model, statement, output, done=lambda: advance(), watch=lambda now: advance(0, f"{model}: {now}"))
     if json:
-        show_json({"schema": "eigentoken/nearest/1", **found.as_dict()})
+        show_json({"schema": "eigentoken/nearest/2", **found.as_dict()})
         return
     told = found.document["statement"]
     say(f"{told['title']} ({told['id']}) and {found.document['model']}", "bold")
