@@ -1,7 +1,8 @@
 """Matrices near a given one that may meet what is wanted, in floats: what they meet is certified elsewhere.
 
 - symmetric: the eigenvalues of ``sym(X)`` are moved as little as the wish asks (clipped, raised, parted), the vectors stay;
-- definite: a multiple of I is added; below a norm: singular values are cut, or all is made smaller where a leader must stay;
+- symmetric and definite: ``S + (r^2 + K^2)^(1/2)`` (Halmos 1972); definite: a multiple of I is added;
+- below a norm: singular values are cut, or all is made smaller where a leader must stay;
 - a real simple leader: the real Schur form has the leading pair as a block ``[[a, b], [c, a]]``, bc < 0; with the smaller of b
   and c gone the eigenvalue a is double and real, and a small shift of one diagonal entry parts the two; or the largest real
   eigenvalue is raised above all others along its eigenvectors, or all are raised together;
@@ -40,7 +41,8 @@ def matrices_near(X: Array, wanted: Wanted, share: float, symmetric: Decomposed 
         return [max(shift, factor(X)) * identity]
     if wanted.symmetric:
         values, vectors = of_symmetric()
-        made = [
+        made = _halmos(X, wanted.sign, shift) if wanted == Wanted(symmetric=True, sign=wanted.sign) else []
+        made += [
             _symmetric((vectors * moved[::-1]) @ vectors.T) for moved in moved_eigenvalues(values[::-1], wanted, shift)
         ]
     else:
@@ -61,6 +63,27 @@ def norm_about(X: Array, steps: int = 12) -> float:
             return 0.0
         x = y / size
     return math.sqrt(size)
+
+
+def _halmos(X: Array, sign: int, shift: float) -> list[Array]:
+    """The nearest symmetric definite matrix ``S + (r^2 + K^2)^(1/2)`` of X = S + K, with the least r that makes it one.
+
+    (Halmos 1972; for the other sign, of -X.)
+    """
+    if not sign:
+        return []
+    S, K = sign * 0.5 * (X + X.T), 0.5 * (X - X.T)
+    squares, axes = np.linalg.eigh(K.T @ K)
+
+    def at(r: float) -> Array:
+        return np.asarray(S + (axes * np.sqrt(np.maximum(r * r - squares, 0.0))) @ axes.T)
+
+    low = math.sqrt(max(float(squares[-1]), 0.0))
+    high = low + max(0.0, -float(np.linalg.eigvalsh(S)[0])) + 2 * shift
+    for _ in range(24):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if np.linalg.eigvalsh(at(middle))[0] > shift else (middle, high)
+    return [sign * _symmetric(at(high))]
 
 
 def decomposed(X: Array) -> tuple[Array, Array]:
@@ -108,6 +131,8 @@ def _ordered(w: Array, wanted: Wanted, shift: float) -> Array:
     w = np.clip(w, -limit, limit)
     if wanted.positive:
         w[0] = max(float(w[0]), shift)
+    if wanted.by_modulus:
+        w = np.maximum(w, shift / 2 - w[0])
     if wanted.leads and len(w) > 1:
         top = max(float(w[0]), min(float(w[1]) + shift, limit))
         w = np.minimum(w, top - shift)
