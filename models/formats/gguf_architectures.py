@@ -303,3 +303,15 @@ ARCHITECTURES: dict[str, Architecture] = {
 }
 MIXTRAL = Architecture("mixtral", interleaved=True, more=_experts("num_local_experts"), mixture=True)
 """What a file of the architecture ``llama`` is that has experts."""
+
+
+def _tower(get: Get, names: frozenset[str]) -> dict[str, Json]:
+    """Sizes of pixels, and the activation: ``use_gelu``, ``use_silu``, else CLIP's quick one."""
+    gelu = "gelu" if "v.class_embd" in names else "gelu_pytorch_tanh"
+    act = gelu if get("use_gelu") else "silu" if get("use_silu") else "quick_gelu"
+    return {"image_size": get("image_size"), "patch_size": get("patch_size"), "hidden_act": act}
+
+
+CLIP_TOWER = Architecture("clip_vision_model", rename=names_of.tower_name, more=_tower)
+SIGLIP_TOWER = Architecture("siglip_vision_model", rename=names_of.tower_name, more=_tower)
+"""The vision towers of ``mmproj`` files, whose architecture is ``clip``, with and without a class token."""

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-    from eigentoken.documents.check_document import LayerRecord
+    from eigentoken.documents.check_document import LayerRecord, StatementReading
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.layer_readings import StatementOnLayer
     from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+    from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.numerics.layers.weights import LayerWeights
     from eigentoken.theory.language.verdicts import Verdict
     from eigentoken.theory.statements.layer_systems import Match
@@ -62,7 +64,7 @@ def layer_record(
         **findings.as_dict(),
         "system": weights.system.as_dict(),
         "regime": regime(weights, answers).as_dict(),
-        "hypotheses": [each.as_dict() for each in readings],
+        "hypotheses": [_with_distance(each, weights, answers) for each in readings],
         "principal": None if layer.folded else findings.principal,
         "zero_weights": zero_parts(layer),
         "convention": layer.stamp(),
@@ -73,6 +75,19 @@ def layer_record(
     return record, _arrays(
         [*answers.verdicts(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())]
     )
+
+
+def _with_distance(reading: StatementOnLayer, weights: LayerWeights, answers: Answers) -> StatementReading:
+    """The reading with how far the layer is from it, where it is about the layer and does not hold."""
+    from eigentoken.numerics.layers.quantities import as_json
+    from eigentoken.numerics.layers.statement_distances import distance_of_layer
+    from eigentoken.theory.statements.registry import statements
+
+    told = reading.as_dict()
+    if told["word"] not in ("fails", "undecided"):
+        return told
+    found = distance_of_layer(statements().get(reading.statement), weights, answers)
+    return told if found is None else {**told, "distance": as_json(found.interval), "distance_of": found.of}
 
 
 def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""``eigentoken/check/6``: check --json, check -o."""
+"""``eigentoken/check/7``: check --json, check -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -202,6 +202,13 @@ class AsOneHeadReading(TypedDict):
 class StatementReading(TypedDict):
     statement: str
     word: Word
+    distance: Annotated[
+        Interval,
+        Says(
+            "where it fails or is undecided: encloses how far the matrices are, in the spectral norm, from all conditions"
+        ),
+    ]
+    distance_of: Annotated[str, Says("F, the scores S, both (the larger change counts), or a head")]
     asks: AsksName
     system: str | None
     differs: list[Difference]
@@ -433,7 +440,7 @@ class Options(TypedDict):
 
 
 class CheckHead(TypedDict):
-    schema: Literal["eigentoken/check/6"]
+    schema: Literal["eigentoken/check/7"]
 
 
 class CheckBody(TypedDict):
@@ -452,6 +459,6 @@ class CheckBody(TypedDict):
     options: Options
 
 
-@document("eigentoken/check/6", "check --json, check -o")
+@document("eigentoken/check/7", "check --json, check -o")
 class CheckDocument(CheckHead, CheckBody):
     pass
