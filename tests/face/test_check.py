@@ -313,7 +313,7 @@ def test_require_decides_the_exit_code(gpt2: Path, tmp_path: Path) -> None:
     plain = here(*base, "--statement", "AB-X1c", environment=environment)
     assert plain.returncode == 0
     document = json.loads(plain.stdout)
-    assert document["schema"] == "eigentoken/check/6"
+    assert document["schema"] == "eigentoken/check/7"
     assert document["statements"][0]["word"] == "fails"  # U = I is asked of each head
     for name in ("AB-X1c", "PM-L4"):  # fails; not about this model
         strict = here(*base, "--require", name, "-q", environment=environment)

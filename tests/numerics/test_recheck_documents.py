@@ -218,7 +218,7 @@ def test_large_spectra_are_rechecked_from_what_is_shown(condition: str, tmp_path
 BAD = {
     "classification alone": '{"schema": "eigentoken/classification/2"}',
     "older": '{"schema": "eigentoken/classification/1"}',
-    "check alone": '{"schema": "eigentoken/check/6"}',
+    "check alone": '{"schema": "eigentoken/check/7"}',
     "a number for a result": '{"schema": "eigentoken/refutation/3", "file": "x.py", "file_sha256": null, "results": [3]}',
     "longer name": '{"schema": "eigentoken/verdict/3X"}',
     "twice": '{"schema": "eigentoken/verdict/3", "schema": "eigentoken/verdict/3"}',

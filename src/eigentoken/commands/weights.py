@@ -173,7 +173,7 @@ def check(
     wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
-        show_json({"schema": "eigentoken/check/6", **report.as_dict()})
+        show_json({"schema": "eigentoken/check/7", **report.as_dict()})
     else:
         show(report, heads)
         for path in written:

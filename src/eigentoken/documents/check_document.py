@@ -1,4 +1,4 @@
-"""``eigentoken/check/6``: check --json, check -o."""
+"""``eigentoken/check/7``: check --json, check -o."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -306,6 +306,8 @@ class Layer(TypedDict):
 
 
 Ends = Annotated[list[float], Limit(min_items=2, max_items=2)]
+#: An interval before the layer and one after it.
+EndsOfBoth = Annotated[list[Ends], Limit(min_items=2, max_items=2)]
 
 
 class Observed(TypedDict):
@@ -330,8 +332,11 @@ class Observed(TypedDict):
     ]
     tokens: Natural
     mean_distance: Ends
+    mean_distance_intervals: EndsOfBoth | None
     E: Ends
+    E_intervals: EndsOfBoth | None
     correlation: Ends
+    correlation_intervals: EndsOfBoth | None
     delta_rho: float
     delta_rho_interval: Ends
     probability: float
@@ -433,7 +438,7 @@ class Options(TypedDict):
 
 
 class CheckHead(TypedDict):
-    schema: Literal["eigentoken/check/6"]
+    schema: Literal["eigentoken/check/7"]
 
 
 class CheckBody(TypedDict):
@@ -452,6 +457,6 @@ class CheckBody(TypedDict):
     options: Options
 
 
-@document("eigentoken/check/6", "check --json, check -o")
+@document("eigentoken/check/7", "check --json, check -o")
 class CheckDocument(CheckHead, CheckBody):
     pass
