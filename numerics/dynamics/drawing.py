@@ -21,6 +21,7 @@ from eigentoken.numerics.dynamics.charts import Chart, Curves, Histogram, Sphere
 from eigentoken.numerics.dynamics.figure_styles import STYLES, FigureStyle
 from eigentoken.numerics.dynamics.palette import COLOURS, DASHES
 from eigentoken.numerics.dynamics.sphere_drawing import draw_paths
+from eigentoken.numerics.dynamics.svg_fonts import with_fonts
 
 __all__ = ["Drawing", "draw", "save"]
 
@@ -52,26 +53,28 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
             if isinstance(panel, SpherePaths):
                 draw_paths(axes, panel)
             elif isinstance(panel, Curves):
-                _curves(axes, panel, width, legend=not shared)
+                _curves(axes, panel, width, legend=_labels(panel) != shared)
             else:
                 _histogram(axes, panel, width)
             axes.set_title(_wrapped(panel.title, round(12 * width)))
         if shared:
-            handles, labels = next(
-                a.get_legend_handles_labels() for a in figure.axes if a.get_legend_handles_labels()[0]
-            )
+            told = (axes.get_legend_handles_labels() for axes in figure.axes)
+            handles, labels = next((lines, names) for lines, names in told if names == shared)
             fitting = [c for c in range(1, len(labels) + 1) if c == 1 or _legend_width(labels, c) <= width * columns]
             figure.legend(handles, labels, loc="outside lower center", ncol=max(fitting), frameon=False)
         figure.draw_without_rendering()  # a first layout: it can change which ticks there are, and so the room they need
         return figure
 
 
+def _labels(panel: Curves) -> list[str]:
+    return [curve.label for curve in panel.curves if curve.label]
+
+
 def _shared_labels(chart: Chart) -> list[str]:
-    """The labels of the curves where two or more panels have curves and all have the same labels."""
-    named = [[c.label for c in panel.curves if c.label] for panel in chart.panels if isinstance(panel, Curves)]
-    others = any(isinstance(panel, Histogram) for panel in chart.panels)
-    alike = len(named) > 1 and all(each == named[0] for each in named)
-    return named[0] if alike and not others else []
+    """The labels that two or more panels of curves have alike (of several such, those of most): one legend is theirs."""
+    named = [labels for panel in chart.panels if isinstance(panel, Curves) and (labels := _labels(panel))]
+    alike = max(named, key=named.count, default=[])
+    return alike if named.count(alike) > 1 else []
 
 
 def save(chart: Chart, path: str | Path, style: FigureStyle = STYLES["page"]) -> Path:
@@ -88,7 +91,8 @@ def save(chart: Chart, path: str | Path, style: FigureStyle = STYLES["page"]) ->
         logging.getLogger("fontTools.ttLib.tables._h_e_a_d").setLevel(logging.ERROR)
         picture = io.BytesIO()  # a full disk inside matplotlib would be an error of zlib
         draw(chart, style).savefig(picture, format=kind, metadata=metadata)
-    write_bytes(target, picture.getvalue())
+    made = picture.getvalue()
+    write_bytes(target, with_fonts(made.decode()).encode() if kind == "svg" else made)
     return target
 
 
@@ -135,7 +139,7 @@ def _curves(axes: Any, panel: Curves, width: float, *, legend: bool) -> None:
     if panel.x_label in {"layer", "model passes"} and not panel.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7 if width > 3 else 5))
     if legend:
-        _legend(axes, [curve.label for curve in panel.curves if curve.label], width)
+        _legend(axes, _labels(panel), width)
 
 
 def _legend(axes: Any, labels: list[str], width: float) -> None:

@@ -52,7 +52,7 @@ def three_rows(model: Any, rows: list[LayerAlignment]) -> list[Curves]:
     return [
         Curves(
             [
-                Curve(layers, values("rho"), "$\\rho_1$", interval=ends("rho_range")),
+                Curve(layers, values("rho"), "principal direction", interval=ends("rho_range")),
                 Curve(layers, values("rho_mean"), "mean over all"),
             ],
             "layer",
@@ -61,7 +61,7 @@ def three_rows(model: Any, rows: list[LayerAlignment]) -> list[Curves]:
         ),
         Curves(
             [
-                Curve(layers, values("increment"), "$\\Delta\\rho_1$", interval=ends("increment_range")),
+                Curve(layers, values("increment"), "principal direction", interval=ends("increment_range")),
                 Curve(layers, values("increment_mean"), "mean over all"),
             ],
             "layer",
@@ -70,7 +70,7 @@ def three_rows(model: Any, rows: list[LayerAlignment]) -> list[Curves]:
         ),
         Curves(
             [
-                Curve(layers, values("probability"), "$\\Pi_1$", interval=ends("probability_interval")),
+                Curve(layers, values("probability"), "principal direction", interval=ends("probability_interval")),
                 Curve(layers, values("probability_mean"), "mean over all"),
             ],
             "layer",

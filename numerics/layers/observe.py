@@ -21,17 +21,25 @@ __all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_
 Array = np.ndarray[Any, np.dtype[Any]]
 #: two-sided 95 % quantile of the normal distribution
 Z = 1.959963984540054
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class LayerObservation:
-    """Measurements across one layer; an interval is a 95 % confidence interval over the sampled tokens."""
+    """Measurements across one layer; an interval is a 95 % confidence interval.
+
+    Those of ``mean_distance``, ``E`` and ``correlation`` are over the sequences, whose tokens hang together (Student's; none
+    for one sequence), before and after the layer; the other two over the sampled tokens (normal, Wilson's).
+    """
 
     layer: int
     tokens: int
     mean_distance: tuple[float, float]
+    mean_distance_intervals: tuple[Bounds, Bounds] | None
     E: tuple[float, float]
+    E_intervals: tuple[Bounds, Bounds] | None
     correlation: tuple[float, float]
+    correlation_intervals: tuple[Bounds, Bounds] | None
     delta_rho: float
     delta_rho_interval: tuple[float, float]
     probability: float
@@ -44,8 +52,11 @@ class LayerObservation:
             "layer": self.layer,
             "tokens": self.tokens,
             "mean_distance": list(self.mean_distance),
+            "mean_distance_intervals": _listed(self.mean_distance_intervals),
             "E": list(self.E),
+            "E_intervals": _listed(self.E_intervals),
             "correlation": list(self.correlation),
+            "correlation_intervals": _listed(self.correlation_intervals),
             "delta_rho": self.delta_rho,
             "delta_rho_interval": list(self.delta_rho_interval),
             "probability": self.probability,
@@ -53,6 +64,10 @@ class LayerObservation:
             "subspace_dimension": self.subspace,
             "left_out": self.update_ratios,
         }
+
+
+def _listed(bounds: tuple[Bounds, Bounds] | None) -> list[list[float]] | None:
+    return None if bounds is None else [list(each) for each in bounds]
 
 
 def principal_subspace(F: Array) -> Array:
@@ -71,24 +86,45 @@ def _unit(x: Array) -> Array:
     return np.asarray(x / np.where(norms == 0, 1.0, norms))
 
 
-def _mean_distance(x: Array) -> float:
-    """Mean distance between the directions of two tokens of one sequence."""
+def _mean_distance(x: Array) -> Array:
+    """Of each sequence: the mean distance between the directions of two of its tokens."""
     unit = _unit(x.astype(np.float64))
     n = unit.shape[-2]
     if n < 2:
-        return 0.0
+        return np.zeros(unit.shape[:-2])
     cosines = np.clip(unit @ np.swapaxes(unit, -1, -2), -1.0, 1.0)
     upper = np.triu_indices(n, 1)
-    return float(np.sqrt(np.maximum(0.0, 2 - 2 * cosines[..., upper[0], upper[1]])).mean())
+    return np.asarray(np.sqrt(np.maximum(0.0, 2 - 2 * cosines[..., upper[0], upper[1]])).mean(-1))
 
 
-def _E(x: Array) -> float:
+def _E(x: Array) -> Array:
+    """Of each sequence."""
     unit = _unit(x.astype(np.float64))
-    return float(1 - (unit @ unit[..., :1, :].swapaxes(-1, -2)).mean())
+    return np.asarray(1 - (unit @ unit[..., :1, :].swapaxes(-1, -2)).mean((-1, -2)))
 
 
 def _correlation(x: Array, basis: Array) -> Array:
     return np.linalg.norm(_unit(x.astype(np.float64)) @ basis, axis=-1)
+
+
+def mean_interval(values: Array) -> Bounds | None:
+    """Student's 95 % interval of the mean of a sample; of one value there is none.
+
+    >>> [round(each, 3) for each in mean_interval(np.array([1.0, 2.0, 3.0]))]
+    [-0.484, 4.484]
+    """
+    if values.size < 2:
+        return None
+    from scipy.special import stdtrit
+
+    error = float(stdtrit(values.size - 1, 0.975)) * float(values.std(ddof=1)) / math.sqrt(values.size)
+    mean = float(values.mean())
+    return mean - error, mean + error
+
+
+def _intervals(before: Array, after: Array) -> tuple[Bounds, Bounds] | None:
+    first, second = (mean_interval(each) for each in (before, after))
+    return None if first is None or second is None else (first, second)
 
 
 def wilson_interval(count: int, total: int) -> tuple[float, float]:
@@ -113,12 +149,16 @@ def observe_layer(
     grown = int((change > 0).sum())
     error = float(change.std(ddof=1) / math.sqrt(change.size)) if change.size > 1 else math.inf
     mean = float(change.mean())
+    apart, gaps = (_mean_distance(before), _mean_distance(after)), (_E(before), _E(after))
     return LayerObservation(
         layer=layer,
         tokens=int(change.size),
-        mean_distance=(_mean_distance(before), _mean_distance(after)),
-        E=(_E(before), _E(after)),
+        mean_distance=(float(apart[0].mean()), float(apart[1].mean())),
+        mean_distance_intervals=_intervals(*apart),
+        E=(float(gaps[0].mean()), float(gaps[1].mean())),
+        E_intervals=_intervals(*gaps),
         correlation=(float(old.mean()), float(new.mean())),
+        correlation_intervals=_intervals(old.mean(-1), new.mean(-1)),
         delta_rho=mean,
         delta_rho_interval=(mean - Z * error, mean + Z * error),
         probability=grown / change.size,

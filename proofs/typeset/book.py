@@ -58,7 +58,7 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
         if chapter:
             blocks.append(Heading(1, CHAPTERS.get(paper, paper)))
         for told in chapter:
-            blocks += [Heading(2, f"{told.id}: {told.title}", label=told.id), *statement_blocks(told, titled=False)]
+            blocks += [Heading(2, told.called, label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
     return PrintedDocument("The book of statements", tuple(blocks), references(listed))
 
@@ -67,11 +67,13 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     """What is proved, what is not, and what a reader must believe; the numbers are counted from the registry."""
     listed = list(statements)
     proved = [told for told in listed if told.proof is not None]
-    rest = [told.id for told in listed if told.proof is None and told.derive is not None]
+    rest = [told.called for told in listed if told.proof is None and told.derive is not None]
     tested = [
-        told.id for told in listed if told.proof is None and told.derive is None and told.kind is not Kind.CONJECTURE
+        told.called
+        for told in listed
+        if told.proof is None and told.derive is None and told.kind is not Kind.CONJECTURE
     ]
-    open_ = [told.id for told in listed if told.kind is Kind.CONJECTURE]
+    open_ = [told.called for told in listed if told.kind is Kind.CONJECTURE]
     yield Heading(1, "What is proved, and what is not")
     yield Paragraph(
         f"Of the {len(listed)} statements of this book {len(proved)} are proved by the kernel: a derivation is a value that "
@@ -82,17 +84,17 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     )
     if rest:
         yield Paragraph(
-            f"Not proved by the kernel: {', '.join(rest)}. Of these every step is checked by machine, cited, or marked as an "
+            f"Not proved by the kernel: {'; '.join(rest)}. Of these every step is checked by machine, cited, or marked as an "
             "argument in words, but they are put together by the names of facts, and the words that stand beside their formulas "
             "are ours."
         )
     if tested:
         yield Paragraph(
-            f"Stated without a derivation, and seen on vectors and random instances only: {', '.join(tested)}. What a proof of "
+            f"Stated without a derivation, and seen on vectors and random instances only: {'; '.join(tested)}. What a proof of "
             "them is said to be stands under the words `Not proved here'."
         )
     if open_:
-        yield Paragraph(f"Conjectures: {', '.join(open_)}.")
+        yield Paragraph(f"Conjectures: {'; '.join(open_)}.")
     yield Paragraph(
         "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
         "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
@@ -115,7 +117,7 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
     kinds = {told.id: {each.split(":")[0] for each in needs(told)} for told in listed}
 
     def asking(*words: str) -> str:
-        return ", ".join(told.id for told in listed if kinds[told.id] & set(words))
+        return "; ".join(told.called for told in listed if kinds[told.id] & set(words))
 
     yield Heading(1, "One story across the papers")
     yield Items(
@@ -126,10 +128,10 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
             + ".",
             "A start in a hemisphere or half space is asked for by " + asking("in hemisphere") + ".",
             "Of almost every start speak "
-            + ", ".join(told.id for told in listed if "almost every" in says(told))
+            + "; ".join(told.called for told in listed if "almost every" in says(told))
             + ".",
             "Nothing is asked of matrices or start by "
-            + ", ".join(told.id for told in listed if not told.conditions)
+            + "; ".join(told.called for told in listed if not told.conditions)
             + ".",
         )
     )
@@ -165,7 +167,7 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
 def _errors(found: list[Statement]) -> PrintedTable:
     rows = tuple(
         (
-            f"{told.id}, {told.source}",
+            f"{told.called}, {told.source}",
             told.printed.text,
             f"{told.printed.finding.capitalize()}. {told.printed.wrong}",
             " ".join(each.says for each in told.printed.counterexamples),

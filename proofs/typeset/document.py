@@ -17,6 +17,7 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
+from eigentoken.proofs.typeset.named_above import named_above
 from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
@@ -150,7 +151,7 @@ class PrintedTable:
 
 @dataclass(frozen=True)
 class StatementBox:
-    """The theorem environment: kind, id, title, blocks inside."""
+    """The theorem environment: kind, id, title (none where a heading has it already), blocks inside."""
 
     kind: str
     name: str
@@ -331,7 +332,28 @@ def _printed_blocks(told: Statement) -> Iterator[Block]:
 
 
 def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]:
-    """The blocks of one statement: box, printed form, derivation, needed conditions, evidence."""
+    """The blocks of one statement: box, printed form, derivation, needed conditions, evidence; and which others it names."""
+    blocks = list(_blocks(told, titled))
+    yield from blocks
+    named = named_above((words for each in blocks for words in _words(each)), (told.id,))
+    if named:
+        yield Paragraph("; ".join(each.called for each in named) + ".", strong="Named above.")
+
+
+def _words(block: Block) -> Iterator[str]:
+    """What stands in a block as words of ours (a justification names statements by their titles)."""
+    if isinstance(block, StatementBox):
+        for each in block.blocks:
+            yield from _words(each)
+    elif isinstance(block, Items):
+        yield from block.items
+    elif isinstance(block, Paragraph):
+        yield block.text
+    elif isinstance(block, PrintedArgument):
+        yield from (block.says, block.after)
+
+
+def _blocks(told: Statement, titled: bool) -> Iterator[Block]:
     yield StatementBox(str(told.kind), told.id, told.title if titled else "", tuple(_statement_blocks(told)))
     yield from _printed_blocks(told)
     yield from _step_blocks(told)
@@ -378,4 +400,4 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
 
 def of_statement(told: Statement) -> PrintedDocument:
     """The document of one statement."""
-    return PrintedDocument(f"{told.id}: {told.title}", tuple(statement_blocks(told)), references([told]))
+    return PrintedDocument(told.called, tuple(statement_blocks(told)), references([told]))

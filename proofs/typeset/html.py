@@ -96,5 +96,5 @@ class _Renderer:
         if isinstance(block, Figure):
             return f"<p><em>{self.text(block.caption)}</em></p>"
         inside = "\n".join(self.block(each) for each in block.blocks)
-        head = f"<b>{block.kind.capitalize()} {escape(block.name)}</b>{f' ({self.text(block.title)})' if block.title else ''}"
+        head = f"<b>{block.kind.capitalize()}</b>{f' ({self.text(block.title)}),' if block.title else ''} {escape(block.name)}"
         return f'<section class="statement"><p>{head}</p>{inside}</section>'

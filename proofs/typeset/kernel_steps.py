@@ -34,6 +34,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, bases_of, is_defined
 from eigentoken.theory.printing.scalars import scalar_latex
+from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
@@ -363,7 +364,7 @@ def _how(node: Proved) -> str:
         theorem, _ = node.detail
         return rf"{theorem.name}: {theorem.reference} \cite{{{parse(theorem.bibtex).key}}}"
     if node.rule == "recall":
-        return f"proved in {node.detail[0]}"
+        return f"proved in {statements().get(node.detail[0]).called}"
     if node.rule == "enclosure":
         sign = SIGNS[type(node.detail.relation)]
         return f"by ball arithmetic: ${_decimal(node.detail.left)} {sign} {_decimal(node.detail.right)}$, to the digits shown"

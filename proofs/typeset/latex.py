@@ -40,7 +40,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=27mm]{geometry}
 \usepackage{amsmath,amssymb,amsthm,graphicx,microtype,booktabs,array,longtable}
 \usepackage[hidelinks]{hyperref}
-% the name of a statement is its id: "Lemma PM-L4 (title)."
+% a statement has a title, and its id beside it: "Lemma (title), PM-L4."
 \newtheoremstyle{named}{8pt plus 2pt}{8pt plus 2pt}{\itshape}{}{\bfseries}{.}{.5em}{\thmname{#1}#3}
 \newtheoremstyle{namedupright}{8pt plus 2pt}{8pt plus 2pt}{}{}{\bfseries}{.}{.5em}{\thmname{#1}#3}
 \theoremstyle{named}
@@ -196,8 +196,8 @@ class _Renderer:
         kind = block.kind if block.kind in KINDS else "remark"
         # a list directly after the head would begin beside it
         inside = "\n".join(self.block(each) for each in block.blocks).replace(r"\par\smallskip\noindent ", "", 1)
-        title = rf" {{\normalfont({escape(block.title)})}}" if block.title else ""
-        head = rf"\ {escape(block.name)}{title}"
+        title = rf"{{\normalfont({escape(block.title)})}}, " if block.title else ""
+        head = rf"\ {title}{escape(block.name)}"
         return rf"\begin{{{kind}}}[{{{head}}}]" + f"\n{inside.strip()}\n" + rf"\end{{{kind}}}"
 
     def _item(self, text: str) -> str:

@@ -123,5 +123,5 @@ class _Renderer:
         if isinstance(block, Figure):
             return [f"*{self.text(block.caption)}*"]
         inside = [line for each in block.blocks for line in [*self.block(each), ""]]
-        head = f"**{block.kind.capitalize()} {block.name}**{f' ({self.text(block.title)})' if block.title else ''}."
+        head = f"**{block.kind.capitalize()}**{f' ({self.text(block.title)}),' if block.title else ''} {block.name}."
         return [f"> {head}", ">", *(f"> {line}".rstrip() for line in inside)]

@@ -15,12 +15,13 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
+from eigentoken.proofs.typeset.named_above import named_above
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.printing.plain_text import plain_text, plain_words
-from eigentoken.theory.statements.registry import Recalled
+from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 from eigentoken.theory.statements.subjects import subject_of
@@ -86,11 +87,21 @@ class Summary:
     def sections(self, *, alone: bool = False) -> Iterator[tuple[str, list[str]]]:
         """Headings and paragraphs, in the order in which a reader wants them; ``alone``: the statement, not its derivation.
 
-        Leading spaces of a paragraph are its hanging indent when it is wrapped: they are counted up to the first word
-        after a marker (``1. ``, ``if    ``).
+        What is named by its id alone stands below with its title.  Leading spaces of a paragraph are its hanging indent when it
+        is wrapped: they are counted up to the first word after a marker (``1. ``, ``if    ``).
         """
+        told, texts = self.statement, []
+        for heading, lines in self._parts(alone):
+            texts += lines
+            yield heading, lines
+        if named := named_above(texts, (told.id, *(() if alone else told.depends))):
+            yield "Named above", [f"- {plain_text(each.called)}" for each in named]
+        if not alone and told.source.paper in BIBLIOGRAPHY:
+            yield "BibTeX", BIBLIOGRAPHY[told.source.paper].text.splitlines()
+
+    def _parts(self, alone: bool) -> Iterator[tuple[str, list[str]]]:
         told = self.statement
-        yield f"{told.id}  {plain_text(told.title)}", [f"{told.kind}, {told.source}; status: {self.status_words()}"]
+        yield plain_text(told.called), [f"{told.kind}, {told.source}; status: {self.status_words()}"]
         if told.printed is not None:
             how = "false" if told.printed.false else "imprecise"
             if told.printed.kind is SourceKind.SUMMARISED:
@@ -124,10 +135,8 @@ class Summary:
         if seen := on_samples(told.id):
             yield "On the sample models", seen
         if told.depends:
-            yield "Depends on", [", ".join(told.depends)]
+            yield "Depends on", [f"- {plain_text(statements().get(each).called)}" for each in told.depends]
         yield "Evidence", [self.evidence_sentence()]
-        if told.source.paper in BIBLIOGRAPHY:
-            yield "BibTeX", BIBLIOGRAPHY[told.source.paper].text.splitlines()
 
     def _statement_lines(self, *, steps: bool = True) -> Iterator[str]:
         told = self.statement

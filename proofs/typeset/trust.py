@@ -13,7 +13,7 @@ from importlib.metadata import version
 from eigentoken.theory.kernel.proved import Proved, SolverQuestion
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
-from eigentoken.theory.statements.registry import Recalled
+from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import Argument, Citation
 
@@ -74,7 +74,7 @@ def _rests_on(proved: Proved) -> Iterator[str]:
         theorem, _ = node.detail
         yield f"{theorem.name} ({theorem.reference}); its hypotheses are proved by {len(node.premises)} steps before it"
     for node in proved.rests_on("recall"):
-        yield f"{node.detail[0]}, proved by the kernel"
+        yield f"{statements().get(node.detail[0]).called}, proved by the kernel"
     for node in proved.rests_on("argued"):
         yield f"an argument in words: {node.detail}"
     asked = [node.detail for node in proved.tree() if isinstance(node.detail, SolverQuestion)]

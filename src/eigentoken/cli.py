@@ -7,6 +7,7 @@ does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with 
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -95,7 +96,14 @@ def _main() -> None:
         arguments = _global_first(sys.argv[1:])
         called = helpful(app) if wants_help(arguments) else _parser()
         code = called(args=arguments, prog_name="eigentoken", standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
+    except BrokenPipeError:
+        _unread()
+    except SystemExit as ended:  # the parser and rich end with 1, our word for a negative answer
+        if isinstance(ended.__context__, BrokenPipeError):
+            _unread()
+        raise
     except (ValueError, OSError) as problem:
         _stop(problem, 2, "error")
     except MemoryError:
@@ -107,6 +115,12 @@ def _main() -> None:
         if isinstance(problem, UsageError):
             _misused(problem)
         _stop(problem, 3, "internal error (a bug of eigentoken; --debug shows where)")
+
+
+def _unread() -> NoReturn:
+    """Who read our output left (``eigentoken statements | head -1``): no word, and the code that a shell gives for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+    sys.exit(128 + 13)  # SIGPIPE
 
 
 def _misused(problem: UsageError) -> NoReturn:

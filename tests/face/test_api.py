@@ -511,7 +511,11 @@ def test_what_is_a_table_is_a_frame(kind: str, shown: dict[str, Any], monkeypatc
 
 def test_a_derivation_has_every_format(shown: dict[str, Any], tmp_path: Path) -> None:
     made = shown["derivation"]
-    assert made.latex.startswith(r"\documentclass") and made.markdown.startswith("# PM-L4") and "<html" in made.html
+    assert (
+        made.latex.startswith(r"\documentclass")
+        and made.markdown.startswith("# Stability of consensus")
+        and "<html" in made.html
+    )
     assert made.save(tmp_path / "a.md").read_text(encoding="utf-8") == made.markdown
     with pytest.raises(ValueError, match=r"saved as \.tex, \.md, \.html or \.pdf, got 'a\.doc'"):
         made.save(tmp_path / "a.doc")

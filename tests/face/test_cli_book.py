@@ -89,7 +89,7 @@ def test_a_mistyped_id_is_one_line_and_exit_2() -> None:
     printed = run("show", "PM-L44")
     assert printed.returncode == 2
     assert len(printed.stderr.strip().splitlines()) == 1
-    assert "did you mean PM-L4" in printed.stderr
+    assert "did you mean Stability of consensus for the Oja map (PM-L4)" in printed.stderr
     assert "Traceback" in eigentoken("--debug", "show", "PM-L44").stderr
 
 

@@ -42,8 +42,8 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("verify --instances", "--instances needs a value (try: eigentoken verify --help)"),
         ("models extra", "one argument too many: extra (try: eigentoken models --help)"),
         ("show", "ID is missing: A statement, e.g. PM-L4"),
-        ("show PM-L44", "did you mean PM-L4 (Stability of consensus for the Oja map) or PM-L14 ("),
-        ("show hemisphere", "did you mean AB-"),
+        ("show PM-L44", "did you mean Stability of consensus for the Oja map (PM-L4) or The spectrum of"),
+        ("show hemisphere", "did you mean Consensus from an open hemisphere (AB-T4.1) or"),
         ("certify posdef nowhere.npy", "unknown condition 'posdef': did you mean positive-definite?"),
         ("certify posdef", "unknown condition 'posdef': did you mean positive-definite?"),
         ("certify definite", "did you mean positive-definite or negative-definite or indefinite?"),
@@ -319,8 +319,24 @@ def test_a_question_that_nothing_answers_names_the_word_that_was_meant(eigentoke
 
 def test_the_text_of_a_statement_is_what_show_says_before_the_derivation(eigentoken: Any) -> None:
     alone, whole = (eigentoken("show", "PM-L4", *options)[1] for options in (["--text"], []))
-    assert whole.startswith(alone)
-    assert whole.removeprefix(alone).startswith("Derivation for oja-map")
+    said, _, named = alone.partition("Named above\n")
+    assert whole.startswith(f"{said}Derivation for oja-map")
+    assert said.startswith("Stability of consensus for the Oja map (PM-L4)\n")
+    assert named == "  - Consensus 2-cycles of the Oja map (PM-N4)\n"  # of the id that the text has, the title
+    assert named in whole
+
+
+@pytest.mark.parametrize("command", ["statements --json", "show PM-L4", "--help"])
+def test_a_reader_who_leaves_hears_nothing(command: str) -> None:
+    """``eigentoken statements | head -1``: neither a word nor a negative answer, but the code of a closed pipe."""
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "eigentoken", *command.split()]
+    try:
+        ended = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(write)
+    assert (ended.returncode, ended.stderr) == (141, "")
 
 
 def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: Any) -> None:

@@ -24,7 +24,12 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(
-    ("form", "begins"), [("tex", r"\documentclass"), ("md", "# PM-L4"), ("html", "<!doctype html>")]
+    ("form", "begins"),
+    [
+        ("tex", r"\documentclass"),
+        ("md", "# Stability of consensus for the Oja map (PM-L4)"),
+        ("html", "<!doctype html>"),
+    ],
 )
 def test_one_format_goes_to_stdout(form: str, begins: str) -> None:
     printed = run("derive", "PM-L4", "--format", form)
@@ -109,10 +114,10 @@ def test_errata_group_the_forms_by_how_they_came_to_us() -> None:
     assert "summary imprecise" not in read.lower()
     assert "as recorded" not in read
     for each in statements():
-        holding = [title for title, text in groups.items() if f"| {each.id}, " in text]
+        holding = [title for title, text in groups.items() if f" ({each.id}), " in text]
         assert len(holding) == (each.printed is not None)
         if each.printed is not None:
-            assert (f"| {each.id}, " in read) == (each.printed.kind is SourceKind.READ)
+            assert (f" ({each.id}), " in read) == (each.printed.kind is SourceKind.READ)
     for title, text in groups.items():
         assert ("alse as printed" in text) <= ("were read" in title and "not read" not in title)
 

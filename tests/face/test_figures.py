@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import base64
+import io
 import json
 import re
 from pathlib import Path
@@ -18,6 +20,7 @@ from eigentoken.numerics.dynamics.drawing import draw, save
 from eigentoken.numerics.dynamics.figure_styles import STYLES, style_named
 from eigentoken.numerics.dynamics.palette import COLOURS, DASHES
 from eigentoken.numerics.dynamics.sphere_drawing import near_side
+from eigentoken.numerics.dynamics.svg_fonts import with_fonts
 from eigentoken.numerics.experiments.registry import Context, recipe_named, run
 
 from ..shares import others_slow
@@ -179,6 +182,22 @@ def test_the_formulas_of_an_svg_are_unicode(tmp_path: Path, style: str) -> None:
     assert not set("½¢¡¸¹") & set(text)
 
 
+def test_an_svg_brings_the_letters_that_it_uses(tmp_path: Path) -> None:
+    """A viewer without the font would draw the letters of a formula, which are placed one by one, over each other."""
+    from fontTools.ttLib import TTFont
+
+    curves = [Curve([0, 1], [0, 1], "$\\lambda_k$ of a run")]
+    panel = Curves(curves, "t", "$x$")
+    drawn = save(Chart("", (panel,)), tmp_path / "f.svg", style_named("neurips")).read_text()
+    rule = r"@font-face\{font-family:'STIXGeneral';font-style:(\w+);font-weight:normal;src:url\(data:font/woff;base64,([^)]*)\)\}"
+    faces = {style: TTFont(io.BytesIO(base64.b64decode(data))) for style, data in re.findall(rule, drawn)}
+    assert {style: set(map(chr, font.getBestCmap())) >= set(used) for style, font, used in (
+        ("normal", faces["normal"], "ofarunt01"), ("italic", faces["italic"], "λkx"),
+    )} == {"normal": True, "italic": True}  # fmt: skip
+    assert "Z" not in map(chr, faces["normal"].getBestCmap())  # and no others
+    assert with_fonts("<svg><text style=\"font-family: 'No Such Font'\">a</text></svg>").count("@font-face") == 0
+
+
 def test_the_far_side_is_behind_the_edge_of_the_sphere_and_of_an_ellipsoid() -> None:
     from eigentoken.numerics.dynamics.sphere_drawing import AZIMUTH, ELEVATION
 
@@ -217,12 +236,15 @@ def test_tokens_in_the_plane_are_drawn_on_a_circle() -> None:
     assert len(axes.lines) == 2  # the circle and one token
 
 
-def test_a_legend_that_all_panels_share_is_drawn_once() -> None:
+def test_a_legend_that_panels_share_is_drawn_once() -> None:
     panel = Curves([Curve([0, 1], [0, 1], "a"), Curve([0, 1], [1, 0], "b")], "x", "y")
     other = Curves([Curve([0, 1], [0, 1], "c")], "x", "y")
     shared = draw(Chart("t", (panel, panel, panel), 3))
     assert len(shared.legends) == 1
     assert all(axes.get_legend() is None for axes in shared.axes)
+    some = draw(Chart("t", (panel, other, panel), 3))
+    assert [text.get_text() for text in some.legends[0].get_texts()] == ["a", "b"]
+    assert [axes.get_legend() is None for axes in some.axes] == [True, False, True]
     apart = draw(Chart("t", (panel, other), 2))
     assert apart.legends == []
     assert all(axes.get_legend() is not None for axes in apart.axes)

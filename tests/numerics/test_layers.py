@@ -264,6 +264,12 @@ def test_observations_of_alignment() -> None:
     assert seen.probability == 1.0
     assert seen.delta_rho_interval[0] > 0
     assert principal_subspace(np.array([[0.0, -1.0], [1.0, 0.0]])).shape == (2, 2)
+    for name, (low, high) in (("mean_distance", (0, 2)), ("E", (0, 2)), ("correlation", (0, 1))):
+        means, bands = getattr(seen, name), getattr(seen, f"{name}_intervals")
+        assert all(low < below < mean < above < high for (below, above), mean in zip(bands, means, strict=True))
+    alone = observe_layer(0, before[:1], after[:1], principal_subspace(F))
+    assert (alone.E_intervals, alone.mean_distance_intervals, alone.correlation_intervals) == (None, None, None)
+    assert alone.as_dict()["E_intervals"] is None
     low, high = wilson_interval(5, 10)
     assert 0.2 < low < 0.5 < high < 0.8
 

@@ -213,7 +213,7 @@ class Registry:
         return self.get(name)
 
     def __repr__(self) -> str:
-        return listing(f"<{len(self)} statements>", [f"{each.id}: {each.title}" for each in self])
+        return listing(f"<{len(self)} statements>", [each.called for each in self])
 
     def _repr_html_(self) -> str:
         rows = [(each.id, each.kind, each.source, each.title) for each in self]
@@ -260,7 +260,7 @@ class Registry:
             near = [each.id for each in self if all(word in each.title.lower() for word in words)][:3]
         if not near:
             return "`eigentoken statements` lists them"
-        return f"did you mean {' or '.join(f'{each} ({self._statements[each].title})' for each in near)}?"
+        return f"did you mean {' or '.join(self._statements[each].called for each in near)}?"
 
     def graph(self) -> nx.DiGraph[str]:
         """An edge from each statement to each that it depends on; a cycle or a dangling name is an error."""
@@ -380,8 +380,9 @@ class Recalled(Step):
 
     @property
     def source(self) -> str:
-        """The statement, and what its letters are here: ``PM-L3 with k = 1``."""
-        return f"{self.statement} with {_told(self.letters)}" if self.letters else self.statement
+        """The statement, by its title, and what its letters are here: ``... (PM-L3) with k = 1``."""
+        told = statements().get(self.statement).called
+        return f"{told} with {_told(self.letters)}" if self.letters else told
 
     def sizes(self) -> str:
         return "; ".join(sizes_behind(self.statement, self.fact)) or self.scope

@@ -433,13 +433,18 @@ class Statement:
             return Status.STEPWISE
         return Status.TESTED if evidence.tested or evidence.vectors else Status.STATED
 
+    @property
+    def called(self) -> str:
+        """What a reader meets: the title, with the id beside it."""
+        return f"{self.title} ({self.id})"
+
     def text_of_fields(self) -> str:
         """Every field that is compared, as text: what a digest is taken of where the statement stands in no file."""
         told = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
         return f"{type(self).__qualname__}({told})"
 
     def __repr__(self) -> str:
-        return f"<{self.id}, {self.kind!s} ({self.source!s}): {brief(self.title, 160)}>"
+        return f"<{brief(self.title, 160)} ({self.id}), {self.kind!s}, {self.source!s}>"
 
     @property
     def latex(self) -> str:

@@ -61,9 +61,7 @@ class CheckedDerivation:
 
     def __repr__(self) -> str:
         steps = [f"{line.what}: {line.name}: {line.answer}" for line in self.checked.lines]
-        return listing(
-            f"<Derivation of {self.statement.id}, {self.statement.title}: {len(steps)} lines checked>", steps
-        )
+        return listing(f"<Derivation of {self.statement.called}: {len(steps)} lines checked>", steps)
 
     def _repr_markdown_(self) -> str:
         return self.markdown
@@ -79,5 +77,5 @@ def derive(statement: str | Statement, *, done: Callable[[], None] = lambda: Non
     (checked,) = verify_many([told.id], instances=0, printed=True, done=done)
     bad = [line for line in checked.lines if not line.good]
     if bad:
-        raise NotDerived(f"{told.id}: {bad[0].name}: {bad[0].reason}: nothing is printed until it checks")
+        raise NotDerived(f"{told.called}: {bad[0].name}: {bad[0].reason}: nothing is printed until it checks")
     return CheckedDerivation(told, checked, of_statement(told))

@@ -309,7 +309,10 @@
   };
   const seen = data.observed;
   if (seen.length) {
-    const along = name => [{ values: [seen[0][name][0], ...seen.map(o => o[name][1])], colour: "var(--holds)" }];
+    // before the first layer, then after each; no band where one sequence was run
+    const ends = (name, of = o => o[name]) => [of(seen[0])[0], ...seen.map(o => of(o)[1])];
+    const along = name => [{ values: ends(name), colour: "var(--holds)",
+      band: seen.every(o => o[`${name}_intervals`]) ? ends(name, o => o[`${name}_intervals`]) : undefined }];
     const applied = "layers applied (0: the input)";
     plot("mean distance of token directions", applied, along("mean_distance"));
     plot("E = 1 - mean cosine with the first token", applied, along("E"));

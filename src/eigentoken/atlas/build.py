@@ -64,7 +64,7 @@ def build(folder: Path, ids: Collection[str] = (), watch: Callable[[str], None] 
             continue
         watch(each.title)
         beside = (order[index - 1] if index else None, order[index + 1] if index + 1 < len(order) else None)
-        pages[page_name(each.id)] = (f"{each.title} ({each.id})", _statement(each, registry, words, beside))
+        pages[page_name(each.id)] = (each.called, _statement(each, registry, words, beside))
     written = []
     for name, (title, body) in pages.items():
         path = folder / name
@@ -144,17 +144,16 @@ def _statement(
 
 
 def _with_ids(body: str, own: str = "") -> str:
-    """Every other statement that the text names is a link to its page."""
-    return linked(body, page_name, titles=False, but=(own,))[0]
+    """Every other statement that the text names is a link to its page, by its title."""
+    return linked(body, page_name, but=(own,))[0]
 
 
 def _with_links(body: str, registry: Registry) -> str:
-    """The row of each erratum, which begins with its id, begins with its title, which links to the statement's page."""
+    """The row of each erratum begins with the title of the statement, which links to its page."""
     for each in registry:
-        name = escape(each.id, quote=False)
-        title = escape(each.title, quote=False)
-        link = f'<td id="{escape(each.id)}"><a href="{page_name(each.id)}">{title}</a> ({name}), '
-        body = body.replace(f"<td>{name}, ", link, 1)
+        title, name = escape(each.title, quote=False), escape(each.id, quote=False)
+        link = f'<td id="{escape(each.id)}"><a href="{page_name(each.id)}">{title}</a> <span class="id">{name}</span>, '
+        body = body.replace(f"<td>{title} ({name}), ", link, 1)
     return body
 
 

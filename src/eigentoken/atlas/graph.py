@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
-COLUMN, ROW, WIDTH, HEIGHT, HEADING = 250, 46, 206, 36, 34
-LETTERS = 28
+COLUMN, ROW, WIDTH, HEIGHT, HEADING = 280, 68, 236, 58, 34
+#: Letters of a line of a title, and how many lines there are; the id stands below.
+LETTERS, LINES = 35, 3
 ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
     'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'
@@ -68,13 +70,16 @@ def graph_svg(graph: nx.DiGraph, words: Mapping[str, str], titles: Mapping[str, 
     for name, place in places.items():
         x, y = _corner(place)
         title = titles[name]
-        short = title if len(title) <= LETTERS else f"{title[: LETTERS - 1].rstrip()}…"
+        lines = wrap(title, LETTERS, max_lines=LINES, placeholder="…")
+        shown = "".join(
+            f'<tspan x="{x + 6}" y="{y + 14 + 13 * k}">{escape(line)}</tspan>' for k, line in enumerate(lines)
+        )
         parts.append(
             f'<a href="{page_name(name)}" class="node {escape(words[name])}" data-id="{escape(name)}">'
             f"<title>{escape(f'{title} ({name}, {words[name]})')}</title>"
             f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4"/>'
-            f'<text x="{x + 6}" y="{y + 14}">{escape(name)}</text>'
-            f'<text class="title" x="{x + 6}" y="{y + 29}">{escape(short)}</text></a>'
+            f'<text class="title">{shown}</text>'
+            f'<text class="id" x="{x + WIDTH - 6}" y="{y + HEIGHT - 6}">{escape(name)}</text></a>'
         )
     size = f'viewBox="0 0 {columns * COLUMN} {rows * ROW + 20}" width="{columns * COLUMN}"'
     return f'<svg class="graph" {size} role="group" aria-label="which statement depends on which">{ARROW}{"".join(parts)}</svg>'

@@ -136,6 +136,7 @@ def _measured(report: Report) -> dict[str, object]:
     listed = report.document["idealisations"]
     return {
         "observed": report.document["observed"],
+        "one_sequence": report.document["options"]["sequences"] == 1,
         "left_out_names": ("layer", *(name for name, _ in LEFT_OUT)),
         "left_out_keys": [key for _, key in LEFT_OUT],
         "layer_table": _layer_table(report),

@@ -219,9 +219,11 @@ def _written(
 
     away = [each for each in rows if each["word"] not in ("holds", "fails", "undecided")]
     if away:
-        raise ValueError(f"{asked.id} cannot be met by layer {away[0]['layer']}: {away[0]['word']} ({away[0]['says']})")
+        raise ValueError(
+            f"{asked.called} cannot be met by layer {away[0]['layer']}: {away[0]['word']} ({away[0]['says']})"
+        )
     if not failing:
-        raise ValueError(f"{asked.id} holds in every layer already: there is nothing to write")
+        raise ValueError(f"{asked.called} holds in every layer already: there is nothing to write")
     outputs: dict[int, np.ndarray] = {}
     moved: list[Interval] = []
     for index in failing:
@@ -269,6 +271,6 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
         if str(_read(changed, asked).answer) == "holds":
             return rounded, moved_by(stored, weights_of(changed))
     raise ValueError(
-        f"layer {layer.index}: no neighbour that meets {asked.id} survives the rounding to {dtype} ({row['says']}); "
+        f"layer {layer.index}: no neighbour that meets {asked.called} survives the rounding to {dtype} ({row['says']}); "
         "an equality such as F = F^T is broken by any rounding"
     )

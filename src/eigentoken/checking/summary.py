@@ -117,7 +117,7 @@ def met_of(counts: AsIfCounts) -> str:
 
 def in_words(found: Sequence[Told]) -> str:
     """The statements with their titles, or ``none``."""
-    return ", ".join(f"{each['id']} ({each['title']})" for each in found) or "none"
+    return ", ".join(f"{each['title']} ({each['id']})" for each in found) or "none"
 
 
 def regime_heading(report: Report) -> str:

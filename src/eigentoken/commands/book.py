@@ -43,7 +43,7 @@ def list_statements(
 ) -> None:
     """The registry, or what of it answers a question.
 
-    Id, kind, source, title, status and what each depends on.
+    Title, id, kind and status; source and what each depends on with --json.
 
     Several questions are asked together.  With --holds-for the weights of the model are checked (no tokens are run).
 
@@ -64,7 +64,7 @@ def list_statements(
         return
     cells: list[tuple[str, ...]] = [
         (
-            *(row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else ""), row["title"]),
+            *(row["title"], row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else "")),
             *([str(layers[row["id"]])] if layers else []),
         )
         for row in rows
@@ -75,7 +75,7 @@ def list_statements(
     if not rows:
         say(f"No statement has {_asked(search, needs, about)}.")
         return
-    columns = ("id", "kind", "status", "title", *(("layers",) if layers else ()))
+    columns = ("title", "id", "kind", "status", *(("layers",) if layers else ()))
     table(f"{len(rows)} statements", columns, cells, wrap=("title",))
     if any(row["listed_sizes"] for row in rows):
         say("* some steps only for listed sizes")
@@ -210,7 +210,7 @@ def _verify_with_bar(chosen: list[str], instances: int, seed: int, jobs: int) ->
     from eigentoken.theory.statements.registry import statements
 
     order = [statements().get(each) for each in chosen] or list(statements())
-    titles = {each.id: f"{each.title} ({each.id})" for each in order}
+    titles = {each.id: each.called for each in order}
     waiting = [titles[each.id] for each in order]
 
     def now() -> str:
@@ -350,7 +350,7 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     with progress("checking", len(chosen) or len(registry)) as advance:
         results = verify_many(chosen, instances=0, printed=True, jobs=2 if every else 1, done=lambda: advance())
     bad = [
-        f"{registry.get(each.id).title} ({each.id}): {line.name}: {line.reason}"
+        f"{registry.get(each.id).called}: {line.name}: {line.reason}"
         for each in results
         for line in each.lines
         if not line.good
@@ -364,18 +364,20 @@ def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
     """One row a statement, by its title; then each line that is not good, and what a line of the table counts."""
     from eigentoken.theory.statements.registry import statements
 
-    titles = {each.id: statements().get(each.id).title for each in results}
+    told = {each.id: statements().get(each.id) for each in results}
     rows = []
     for each in results:
         found = each.evidence()
         word = styled("fails" if not each.good else "argued" if found.argued else "holds")
-        rows.append((each.id, titles[each.id], str(each.status()), word, _evidence_text(found)))
-    table("", ("id", "statement", "status", "verdict", "evidence"), rows, wrap=("statement", "evidence"))
+        rows.append((told[each.id].title, each.id, str(each.status()), word, _evidence_text(found)))
+    table("", ("statement", "id", "status", "verdict", "evidence"), rows, wrap=("statement", "evidence"))
     for each in bad:
         for line in each.lines:
             if not line.good:
-                where = f"{titles[each.id]} ({each.id})"
-                say(f"{where}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}", "red")
+                say(
+                    f"{told[each.id].called}: {line.what} {line.name!r} {line.answer}: {line.reason} {line.second}",
+                    "red",
+                )
     say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")
 
 

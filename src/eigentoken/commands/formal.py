@@ -63,20 +63,23 @@ def _document(results: list[Formal], good: bool) -> FormalDocument:
 
 
 def _table(results: list[Formal]) -> None:
-    columns = ("id", "theorem", "proved", "assumed", "claims", "axioms", "coqc, coqchk")
+    from eigentoken.theory.statements.registry import statements
+
+    columns = ("theorem", "proved", "assumed", "claims", "axioms", "coqc, coqchk")
     rows = []
     for each in results:
         claims = f"{each.claims}" + (f" ({each.given} assumed)" if each.given else "")
         word = styled("holds" if each.accepted else "fails")
-        rows.append((each.id, each.theorem, each.proved, len(each.assumed), claims, len(each.axioms), word))
+        rows.append((each.theorem, each.proved, len(each.assumed), claims, len(each.axioms), word))
     table("", columns, rows)
+    called = {each.id: statements().get(each.id).called for each in results}
     for each in results:
         kinds = Counter(one.rule for one in each.assumed)
         told = "; ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in kinds.items())
         if each.accepted:
-            say_hanging(f"  {each.theorem} assumes beyond its conditions: {told or 'nothing'}")
+            say_hanging(f"  {called[each.id]}: {each.theorem} assumes beyond its conditions: {told or 'nothing'}")
         else:
-            say(f"{each.id}: {each.theorem}: {each.refused}", "red")
+            say(f"{called[each.id]}: {each.theorem}: {each.refused}", "red")
     axioms = sorted({name for each in results if each.accepted for name in each.axioms})
     say_hanging(f"  axioms, all of them of Coq's real numbers: {', '.join(axioms) or 'none'}")
     accepted = sum(each.accepted for each in results)

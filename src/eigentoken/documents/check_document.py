@@ -313,6 +313,8 @@ class Layer(TypedDict):
 
 
 Ends = Annotated[list[float], Limit(min_items=2, max_items=2)]
+#: An interval before the layer and one after it.
+EndsOfBoth = Annotated[list[Ends], Limit(min_items=2, max_items=2)]
 
 
 class Observed(TypedDict):
@@ -337,8 +339,11 @@ class Observed(TypedDict):
     ]
     tokens: Natural
     mean_distance: Ends
+    mean_distance_intervals: EndsOfBoth | None
     E: Ends
+    E_intervals: EndsOfBoth | None
     correlation: Ends
+    correlation_intervals: EndsOfBoth | None
     delta_rho: float
     delta_rho_interval: Ends
     probability: float
