@@ -15,7 +15,6 @@ from fractions import Fraction
 
 import flint
 import numpy as np
-import scipy.linalg
 
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.definiteness import cholesky_bound, rayleigh_above, smallest_direction
@@ -23,6 +22,7 @@ from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
 from eigentoken.numerics.certified.exact_kernels import PRIME, nullity
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
+from eigentoken.numerics.certified.lapack import eigenvector
 from eigentoken.numerics.certified.rounding import (
     TINY,
     UNIT,
@@ -99,11 +99,8 @@ def _top_vector(matrix: Array) -> Array:
 def _top_eigenvector(matrix: Array) -> Array:
     """The same guess from the last eigenvector of ``M^T M``."""
     n = matrix.shape[1]
-    try:
-        _, vectors = scipy.linalg.eigh(multiply(matrix.T, matrix), subset_by_index=[n - 1, n - 1], check_finite=False)
-    except (np.linalg.LinAlgError, ValueError):
-        return np.ones(n)
-    return np.ascontiguousarray(vectors[:, 0]) if vectors.shape[1] else np.ones(n)  # LAPACK may give none
+    found = eigenvector(multiply(matrix.T, matrix), n - 1)
+    return np.ones(n) if found is None else found
 
 
 def _stretch_below(matrix: Array, x: Array) -> float:

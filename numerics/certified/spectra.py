@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
+from eigentoken.numerics.certified.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
 
 from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
