@@ -30,9 +30,9 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges, Decreases, SpectrumIs, Stable
 from eigentoken.theory.language.conditions import (

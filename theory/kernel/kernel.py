@@ -29,7 +29,7 @@ from eigentoken.theory.kernel import (
     sums,
     words,
 )
-from eigentoken.theory.kernel.constant_in_time import steps_that_hold
+from eigentoken.theory.kernel.books import steps_that_hold
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
@@ -37,13 +37,14 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
+    canonical,
     conjuncts,
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import AntipodalAt, Place
