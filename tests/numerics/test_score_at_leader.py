@@ -43,6 +43,8 @@ def test_the_interval_holds_the_value_and_is_narrow(seed: int) -> None:
     assert found[0] <= exact <= found[1]
     assert found[1] - found[0] < 1e-6 * max(1, abs(exact))
 
+
+def test_no_interval_without_a_positive_leader_or_without_an_eigenvector() -> None:
     head = _head(2)
     turning = np.zeros((4, 4))
     turning[0, 1], turning[1, 0] = 5.0, -5.0  # the leader by real part is a pair
