@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eigentoken.theory.language.verdicts import Verdict
     from eigentoken.theory.statements.layer_systems import Match
 
-__all__ = ["layer_record", "layers_that_hold"]
+__all__ = ["Held", "layer_record", "layers_that_hold"]
 
 #: The statement whose threshold alpha* is.
 THRESHOLD = "PM-N1"
@@ -90,25 +90,37 @@ def _with_distance(reading: StatementOnLayer, weights: LayerWeights, answers: An
     return told if found is None else {**told, "distance": as_json(found.interval), "distance_of": found.of}
 
 
-def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, int]:
-    """In how many layers each statement holds.
+class Held(NamedTuple):
+    """In how many layers a statement holds, and by how many heads, each taken alone, its conditions on weights are met."""
 
-    Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a whole.
+    layers: int = 0
+    heads: int = 0
+
+
+def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, Held]:
+    """In how many layers each statement holds, and for how many heads alone.
+
+    Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a
+    whole, and those about one head on each head of several.
     """
-    from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.layer_readings import read_head, read_layer
     from eigentoken.numerics.layers.symbol_values import Answers
-    from eigentoken.theory.statements.layer_systems import LayerAnswer
+    from eigentoken.theory.statements.layer_systems import AsIfAnswer, LayerAnswer
     from eigentoken.theory.statements.registry import statements
 
     asked = [each for each in map(statements().get, statement_ids) if each.conditions]
-    found = dict.fromkeys(statement_ids, 0)
+    found = dict.fromkeys(statement_ids, Held())
     sharing = Counter(model.architecture.weights_of(index) for index in range(model.n_layers))
     for origin, layers in sorted(sharing.items()):
         weights, answers = weights_of(model.layer(origin)), Answers()
+        alone = [Answers() for _ in weights.heads]
         for each in asked:
             about = any(not match.differences for match in _systems_of(each.id, weights))
-            if about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS:
-                found[each.id] += layers
+            holds = about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
+            heads = [read_head(each, weights, index, known) for index, known in enumerate(alone)]
+            met = sum(one is not None and one.answer is AsIfAnswer.MET for one in heads)
+            before = found[each.id]
+            found[each.id] = Held(before.layers + layers * holds, before.heads + layers * met)
     return found
 
 
