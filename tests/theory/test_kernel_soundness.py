@@ -100,6 +100,15 @@ def test_the_negation_of_an_undefined_relation_is_no_relation() -> None:
     assert follows([not_positive, known], 1 / x <= 0).rule == "arithmetic"
 
 
+def test_a_case_that_is_not_taken_says_nothing_of_its_terms() -> None:
+    """``1/x where x > 0, else 0`` has the value 0 at 0: that it has one would make x nonzero."""
+    by_cases = sp.Piecewise((1 / x, x > 0), (0, True))
+    with pytest.raises(Refused, match="disjunction"):
+        follows([logic.assume(sp.Ge(by_cases, 0, evaluate=False))], sp.Ne(x, 0))
+    with pytest.raises(Refused, match="does not follow"):
+        follows([], equation(sp.Piecewise((1, x > 0)), 1))
+
+
 def test_a_relation_says_that_its_terms_are_defined_and_only_where_that_is_proved() -> None:
     assert follows([logic.assume(1 / x < 5)], sp.Ne(x, 0)).rule == "arithmetic"
     assert follows([logic.assume(sp.sqrt(x) < 5)], x >= 0).rule == "arithmetic"

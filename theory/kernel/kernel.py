@@ -30,6 +30,7 @@ from eigentoken.theory.kernel import (
     words,
 )
 from eigentoken.theory.kernel.books import steps_that_hold
+from eigentoken.theory.kernel.eigenvalues import unknown_eigenvalues
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
@@ -51,6 +52,7 @@ from eigentoken.theory.language.places import AntipodalAt, Place
 from eigentoken.theory.language.terms import d, ell, k, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.systems.system import System
 
 __all__ = ["STANDING", "Kernel", "accepted"]
@@ -327,6 +329,11 @@ def accepted(
     if beyond:
         told = "; ".join(plain_text(formulas.latex(each)) for each in beyond)
         return fails(f"it rests on what is no condition: {told}")
+    known = frozenset(part for each in (*said, *used) for part in conjuncts(each))
+    unknown = [each for claim in wanted for each in unknown_eigenvalues(claim, known)]
+    if unknown:
+        told = ", ".join(dict.fromkeys(plain_text(scalar_latex(each)) for each in unknown))
+        return fails(f"{told} is not known to exist and to be a real number: say of which matrix, or for which d")
     moving = books.moving(said)
     frozen = steps_that_hold(proved, moving)
     if frozen:
