@@ -116,6 +116,7 @@ def _gemma3(get: Get, names: frozenset[str]) -> dict[str, Json]:
 
 def _mpt(get: Get, names: frozenset[str]) -> dict[str, Json]:
     slopes = get("attention.max_alibi_bias")
+    slopes = int(slopes) if isinstance(slopes, float) and slopes.is_integer() else slopes
     attention = {"clip_qkv": get("attention.clamp_kqv"), "alibi": bool(slopes), "alibi_bias_max": slopes}
     return {"attn_config": {key: value for key, value in attention.items() if value is not None}}
 
