@@ -27,7 +27,7 @@ def _tiny_report() -> dict[str, Any]:
     config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=30, n_positions=16)
     with tempfile.TemporaryDirectory() as folder:
         transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-        report = check(folder, work=Path(folder) / "work", sequences=1, tokens=4)
+        report = check(folder, work=Path(folder) / "work", sequences=2, tokens=4)
     return report.document
 
 

@@ -326,7 +326,25 @@ def test_the_text_of_a_statement_is_what_show_says_before_the_derivation(eigento
     assert named in whole
 
 
-@pytest.mark.parametrize("command", ["statements --json", "show PM-L4", "--help"])
+@pytest.mark.parametrize(("shell", "more"), [("zsh", {}), ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"})])
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("check sample:mi", "sample:minilm"),
+        ("reproduce li-altafini-13", "li-altafini-13b"),
+        ("check --requi", "--require"),
+    ],
+)
+def test_zsh_and_fish_complete_too(
+    monkeypatch: pytest.MonkeyPatch, eigentoken: Any, shell: str, more: dict[str, str], typed: str, completed: str
+) -> None:
+    asked = {"_EIGENTOKEN_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": f"eigentoken {typed}", **more}
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    assert completed in eigentoken()[1].replace("\\", "")  # zsh has a stroke before a colon
+
+
+@pytest.mark.parametrize("command", ["schemas check", "show PM-L4", "--help"])
 def test_a_reader_who_leaves_hears_nothing(command: str) -> None:
     """``eigentoken statements | head -1``: neither a word nor a negative answer, but the code of a closed pipe."""
     read, write = os.pipe()

@@ -297,7 +297,7 @@
   const plot = (title, axis, series, zero) => {
     const points = series.flatMap(each => each.values.map((value, i) => ({ i, value, low: each.band?.[i][0], high: each.band?.[i][1], colour: each.colour })));
     const figure = make("figure"), whole = points.length < 12 ? points.map(each => each.i) : undefined;
-    figure.append(picture(title, { width: 340, height: 220, marginLeft: 46, marginBottom: 38, marginTop: 14,
+    figure.append(picture(title, { width: 262, height: 200, marginLeft: 42, marginBottom: 36, marginTop: 14,
       x: { label: axis, ticks: whole ?? 6, tickFormat: k => Number.isInteger(k) ? String(k) : "" }, y: { label: null, ticks: 5, grid: true, zero },
       marks: [
         ...(zero ? [Plot.ruleY([0], { stroke: "var(--soft)" })] : []),

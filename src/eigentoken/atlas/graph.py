@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["colours_html", "graph_svg", "layout", "page_name"]
 
-COLUMN, ROW, WIDTH, HEIGHT, HEADING = 280, 68, 236, 58, 34
+COLUMN, ROW, WIDTH, HEIGHT, HEADING = 270, 68, 234, 58, 34
 #: Letters of a line of a title, and how many lines there are; the id stands below.
-LETTERS, LINES = 35, 3
+LETTERS, LINES = 32, 4
 ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
     'markerUnits="userSpaceOnUse"><path class="tip" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>'

@@ -95,7 +95,7 @@ def check(
         list[str] | None,
         typer.Option(
             "--require",
-            help="Exit 1 unless this id's conditions hold in every layer.",
+            help="Exit 1 unless the conditions of this statement hold in every layer.",
             autocompletion=names.statement_ids,
         ),
     ] = None,
