@@ -32,7 +32,9 @@ def norms_above(center: Array, off: Array) -> Array:
     flat = center if center.shape[1] <= center.shape[2] else np.swapaxes(center, 1, 2)
     _, k, columns = flat.shape
     exponent = np.frexp(np.abs(flat).max(axis=(1, 2)))[1]
-    scaled = np.ldexp(flat, -exponent[:, None, None])  # entries at most 1; one that becomes subnormal loses at most TINY
+    scaled = np.ldexp(
+        flat, -exponent[:, None, None]
+    )  # entries at most 1; one that becomes subnormal loses at most TINY
     gram = scaled @ np.swapaxes(scaled, 1, 2)
     squares = np.asarray(inflate((scaled * scaled).sum((1, 2)), k * columns + 2))
     above = _factored(gram, squares)
@@ -56,7 +58,9 @@ def _factored(gram: Array, squares: Array) -> Array:
         rest = _root_of_squares(shifted - factor @ np.swapaxes(factor, 1, 2))
         size = _root_of_squares(factor) ** 2
         with np.errstate(all="ignore"):
-            found = inflate(top * (1 + 2 * UNIT) + rest * (1 + 4 * UNIT) + gamma(k + 3) * inflate(size, 3), 8) + k**3 * TINY
+            found = (
+                inflate(top * (1 + 2 * UNIT) + rest * (1 + 4 * UNIT) + gamma(k + 3) * inflate(size, 3), 8) + k**3 * TINY
+            )
         return np.where(np.isfinite(found), found, math.inf)
     return np.full(len(gram), math.inf)
 
@@ -171,7 +175,9 @@ def jacobian_bound(
     core = np.swapaxes(spread.center, -1, -2) @ keyed.center
     off_core = inflate(size * off_k + off * size_k + gamma(n) * size * size_k, 8) + few
     both = inflate(output.size * query.size, 2)
-    turned = inflate(both * (off_core + gamma(width + width_k + 2) * inflate(size * size_k, 2)), 8) + (width + width_k) * few
+    turned = (
+        inflate(both * (off_core + gamma(width + width_k + 2) * inflate(size * size_k, 2)), 8) + (width + width_k) * few
+    )
     inner = norms_above(output.R @ core @ query.R.T, turned)
     slack = inflate(output.rest * query.size + query.rest * output.size + output.rest * query.rest, 4)
     own = inflate(
