@@ -24,6 +24,7 @@ __all__ = [
     "dgetri_lwork",
     "dpotrf",
     "dpotrs",
+    "dtrtrs",
     "eigenvector",
 ]
 
@@ -49,7 +50,7 @@ def _routines() -> Any:
 _LAPACK = _routines()
 dgeev, dgeev_lwork = _LAPACK.dgeev, _LAPACK.dgeev_lwork
 dgetrf, dgetri, dgetri_lwork = _LAPACK.dgetrf, _LAPACK.dgetri, _LAPACK.dgetri_lwork
-dpotrf, dpotrs = _LAPACK.dpotrf, _LAPACK.dpotrs
+dpotrf, dpotrs, dtrtrs = _LAPACK.dpotrf, _LAPACK.dpotrs, _LAPACK.dtrtrs
 
 
 def eigenvector(matrix: Array, place: int) -> Array | None:

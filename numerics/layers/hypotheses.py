@@ -121,9 +121,9 @@ def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> 
     pivot = ball(*_entry(unit, place, 0.0 if of is None else of.radius))
     factor = ball(*_entry(value.center, place, value.radius)) / pivot
     apart_by = np.abs(value.center - float(factor.mid()) * unit)
-    few = min(4, apart_by.size)
-    for other in np.argpartition(apart_by, apart_by.size - few, axis=None)[-few:]:
-        at = np.unravel_index(int(other), unit.shape)
+    for _ in range(min(4, apart_by.size)):
+        at = np.unravel_index(int(apart_by.argmax()), unit.shape)
+        apart_by[at] = -1.0
         left = ball(*_entry(value.center, at, value.radius))
         apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
         if apart > 0 or apart < 0:

@@ -274,7 +274,8 @@ class LayerSymbolValues(SymbolValues):
         if not self.light:
             return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
         verdict = certify_wide(name, enclosure, options, self.answers.once)
-        enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
+        for made in ("symmetric_part", "symmetric_spectrum"):  # again when asked for
+            enclosure.__dict__.pop(made, None)
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))

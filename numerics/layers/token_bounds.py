@@ -180,7 +180,7 @@ def _from_norms(
     """
     if not {"BD-R1b", "BD-R4"} & set(asked):
         return []
-    n, d = layer.seen.shape
+    d = layer.seen.shape[1]
     seen, found = np.asarray(layer.seen, dtype=np.float64), []
     before = _diameter(seen)
     square = inflate(before**2 * (1 + 2 * gamma(d + 4)), 4)
