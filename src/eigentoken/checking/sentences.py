@@ -182,7 +182,9 @@ def _of_weights(report: Report, told: Told) -> str:
     which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
     far = away(report, told["id"])
     whole = far.endswith(" away")
-    blocked = [_obstacle(replace(each, distance="") if whole else each, count) for each in in_the_way(report, told["id"])]
+    blocked = [
+        _obstacle(replace(each, distance="") if whole else each, count) for each in in_the_way(report, told["id"])
+    ]
     blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
     blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
