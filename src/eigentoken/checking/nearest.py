@@ -208,7 +208,8 @@ def _head_rows(asked: Statement, weights: LayerWeights, answers: Answers) -> lis
     rows: list[NearestOfHead] = []
     for index, head in enumerate(weights.heads):
         of_head = answers.of_head(index)
-        read, found = (each(asked, weights, index, of_head) for each in (read_head, distance_of_head))
+        read = read_head(asked, weights, index, of_head)
+        found = distance_of_head(asked, weights, index, of_head)
         if read is None or found is None:
             return []
         rows.append(
