@@ -87,7 +87,9 @@ def _with_distance(reading: StatementOnLayer, weights: LayerWeights, answers: An
     if told["word"] not in ("fails", "undecided"):
         return told
     found = distance_of_layer(statements().get(reading.statement), weights, answers)
-    return told if found is None else {**told, "distance": as_json(found.interval), "distance_of": found.of}
+    if found is None:
+        return told
+    return {**told, "distance": as_json(found.interval), "distance_of": found.of, "distance_says": found.says}
 
 
 class Held(NamedTuple):
