@@ -57,8 +57,12 @@ PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest $(SHARED)
 
 NEEDS := needs_browser or needs_coq or needs_latex
 
-test: $(TEST_STAMP) lint
-	$(PYTEST) -m "not (slow or $(NEEDS))"
+# Format, lint and types run beside the suite, which leaves a core idle now and then; what they find is printed when they find it.
+test: $(TEST_STAMP)
+	@mkdir -p build
+	@{ $(MAKE) --no-print-directory lint > build/lint.txt 2>&1 || { cat build/lint.txt; exit 1; }; } & lint=$$!; failed=0; \
+	$(PYTEST) -m "not (slow or $(NEEDS))" || failed=1; \
+	if wait $$lint; then echo "format, lint and types: clean"; else echo "format, lint or types: see above"; failed=1; fi; exit $$failed
 
 test-tools: $(TEST_STAMP)
 	$(PYTEST) -m "not slow and ($(NEEDS))"

@@ -61,7 +61,6 @@ SUBJECTS: dict[str, Subject] = {
         "tokens on the circle",
         Difference("attention", "an interaction phi of the cosine alone, on the circle", "softmax attention"),
     ),
-    "CL-16": _other("tokens under hard attention", Difference("attention", "hard attention", "softmax attention")),
 }
 
 for _name, _subject in SUBJECTS.items():

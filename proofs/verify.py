@@ -188,7 +188,7 @@ def verify(
 def _proof_lines(statement: Statement, second: bool, printed: bool) -> list[Line]:
     """What does not depend on random instances: steps, proofs, vectors, counterexamples, dropped conditions."""
     lines: list[Line] = []
-    if statement.derivation is not None and not (printed and statement.proof is not None):
+    if not (printed and statement.proof is not None) and statement.derivation is not None:
         outcomes = statement.derivation.check(statement.facts, second=second)
         lines += [_step_line(outcome) for outcome in outcomes]
         reached = statement.reached({outcome.step.name for outcome in outcomes if outcome.accepted})

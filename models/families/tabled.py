@@ -218,6 +218,13 @@ class Tabled(Family):
         e, H, G = self.d_head, self.n_heads, self.n_kv_heads
         if self.cut == "stacked":
             return [slice(0, H * e), slice(H * e, (H + G) * e), slice((H + G) * e, (H + 2 * G) * e)]
+        return self.cuts_as(self.cut)
+
+    def cuts_as(self, cut: str) -> list[Any]:
+        """Where they are in a tensor that is cut in that way: one after the other, or together for each key-value head."""
+        e, H, G = self.d_head, self.n_heads, self.n_kv_heads
+        if cut == "stacked":
+            return np.split(np.arange((H + 2 * G) * e), [H * e, (H + G) * e])
         each = H // G
         place = np.arange((H + 2 * G) * e).reshape(G, each + 2, e)
         return [place[:, :each].ravel(), place[:, each].ravel(), place[:, each + 1].ravel()]

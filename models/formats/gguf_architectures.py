@@ -116,6 +116,7 @@ def _gemma3(get: Get, names: frozenset[str]) -> dict[str, Json]:
 
 def _mpt(get: Get, names: frozenset[str]) -> dict[str, Json]:
     slopes = get("attention.max_alibi_bias")
+    slopes = int(slopes) if isinstance(slopes, float) and slopes.is_integer() else slopes
     attention = {"clip_qkv": get("attention.clamp_kqv"), "alibi": bool(slopes), "alibi_bias_max": slopes}
     return {"attn_config": {key: value for key, value in attention.items() if value is not None}}
 
@@ -303,3 +304,15 @@ ARCHITECTURES: dict[str, Architecture] = {
 }
 MIXTRAL = Architecture("mixtral", interleaved=True, more=_experts("num_local_experts"), mixture=True)
 """What a file of the architecture ``llama`` is that has experts."""
+
+
+def _tower(get: Get, names: frozenset[str]) -> dict[str, Json]:
+    """Sizes of pixels, and the activation: ``use_gelu``, ``use_silu``, else CLIP's quick one."""
+    gelu = "gelu" if "v.class_embd" in names else "gelu_pytorch_tanh"
+    act = gelu if get("use_gelu") else "silu" if get("use_silu") else "quick_gelu"
+    return {"image_size": get("image_size"), "patch_size": get("patch_size"), "hidden_act": act}
+
+
+CLIP_TOWER = Architecture("clip_vision_model", rename=names_of.tower_name, more=_tower)
+SIGLIP_TOWER = Architecture("siglip_vision_model", rename=names_of.tower_name, more=_tower)
+"""The vision towers of ``mmproj`` files, whose architecture is ``clip``, with and without a class token."""

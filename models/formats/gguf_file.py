@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,15 @@ from eigentoken.files.documents import Json
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
-from eigentoken.models.formats.gguf_architectures import ARCHITECTURES, MIXTRAL, Architecture
+from eigentoken.models.formats.gguf_architectures import (
+    ARCHITECTURES,
+    CLIP_TOWER,
+    MIXTRAL,
+    SIGLIP_TOWER,
+    Architecture,
+)
 from eigentoken.models.formats.gguf_header import GgufTensor, read_gguf_header
+from eigentoken.models.formats.gguf_names import swapped_tower_name
 from eigentoken.models.formats.renamed import Made, Original, RenamedStore
 from eigentoken.models.formats.safetensors_file import widen_bfloat16
 
@@ -94,15 +102,15 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
     store = GgufStore(path)
     values = store.values
     architecture = values.get("general.architecture")
-    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
+    if not isinstance(architecture, str) or architecture not in (*ARCHITECTURES, TOWERS):
         raise ModelError(
             f"{path}: no supported family: found GGUF architecture {str(architecture)[:60]!r}, tensors "
-            f"{some(sorted(store.infos), 3)}; supported in GGUF: {', '.join(ARCHITECTURES)}"
+            f"{some(sorted(store.infos), 3)}; supported in GGUF: {', '.join((*ARCHITECTURES, TOWERS))}"
         )
     parts = values.get("split.count")
     if isinstance(parts, int) and parts > 1:
         raise ModelError(f"{path}: one of {parts} parts of a split GGUF: merge them first (llama-gguf-split --merge)")
-    known = known_architecture(path, values, architecture)
+    known = _tower(path, store) if architecture == TOWERS else known_architecture(path, values, architecture)
     config = configuration(path, store, architecture, known)
     names = {
         new: Original(old, _is_transposed(old, known))
@@ -110,6 +118,30 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
         if (new := family_name(old, known, frozenset(store.infos)))
     }
     return RenamedStore(store, names, _latent_maps(store, known)), config
+
+
+#: The architecture of ``mmproj`` files: a tower beside a language model that is in another file.
+TOWERS = "clip"
+#: Parts of towers that are neither CLIP's nor SigLIP's: fused or normed queries and keys, gates, gains of the updates.
+OTHER_TOWERS = ("attn_qkv.weight", "attn_q_norm.weight", "ffn_gate.weight", "ls1.weight", "attn_post_norm.weight")
+
+
+def _tower(path: Path, store: GgufStore) -> Architecture:
+    """CLIP's or SigLIP's vision tower, by what the file has; the older order of the feed-forward is seen by its shapes."""
+    names, kind = store.infos, store.values.get("clip.projector_type") or store.values.get("clip.vision.projector_type")
+    projector = f"the file of a projector {str(kind)[:60]!r}"
+    if "v.blk.0.attn_q.weight" not in names and not any(name.startswith("v.blk.0.") for name in names):
+        raise ModelError(f"{path}: {projector} has no vision tower (no v.blk tensors): expected CLIP's or SigLIP's")
+    others = [part for part in OTHER_TOWERS if f"v.blk.0.{part}" in names]
+    if others or "v.position_embd.weight" not in names:
+        what = f"v.blk.0.{others[0]}" if others else "no v.position_embd"
+        raise ModelError(
+            f"{path}: {projector} has a tower that is neither CLIP's nor SigLIP's ({what}): not read in GGUF"
+        )
+    known = CLIP_TOWER if "v.class_embd" in names else SIGLIP_TOWER
+    first = names.get("v.blk.0.ffn_down.weight")
+    swapped = first is not None and first.shape[1] == store.values.get("clip.vision.embedding_length")
+    return replace(known, rename=swapped_tower_name) if swapped else known
 
 
 def known_architecture(path: Path, values: Mapping[str, object], name: str) -> Architecture:
@@ -152,7 +184,8 @@ def configuration(path: Path, store: GgufStore, architecture: str, known: Archit
     """What the key-value pairs say, under the names of a ``config.json``."""
 
     def get(key: str) -> Any:
-        return store.values.get(f"{architecture}.{key}")
+        found = store.values.get(f"{architecture}.vision.{key}") if architecture == TOWERS else None
+        return store.values.get(f"{architecture}.{key}") if found is None else found
 
     config: dict[str, Any] = {
         "model_type": known.model_type,

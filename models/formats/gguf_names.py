@@ -144,3 +144,46 @@ def t5_name(name: str, names: frozenset[str]) -> str | None:
     parts |= {f"cross_attn_{letter}": f"layer.1.EncDecAttention.{letter}" for letter in "qkvo"}
     parts |= {each: f"layer.{second}.DenseReluDense.{there}" for each, there in inner.items()}
     return f"{T5_STACKS[side]}.block.{number}.{parts[part]}.{kind}" if part in parts else None
+
+
+TOWER = {
+    "ln1": "layer_norm1",
+    "ln2": "layer_norm2",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_out": "self_attn.out_proj",
+    "ffn_up": "mlp.fc1",
+    "ffn_down": "mlp.fc2",
+}
+TOWER_OUTER = {
+    "v.class_embd": "embeddings.class_embedding",
+    "v.patch_embd.weight": "embeddings.patch_embedding.weight",
+    "v.patch_embd.bias": "embeddings.patch_embedding.bias",
+    "v.position_embd.weight": "embeddings.position_embedding.weight",
+    "v.pre_ln.weight": "pre_layrnorm.weight",
+    "v.pre_ln.bias": "pre_layrnorm.bias",
+    "v.post_ln.weight": "post_layernorm.weight",
+    "v.post_ln.bias": "post_layernorm.bias",
+}
+
+
+def tower_name(name: str, names: frozenset[str]) -> str | None:
+    """The name in the vision tower of CLIP or SigLIP of a tensor of an ``mmproj`` file; the projector is not read.
+
+    >>> tower_name("v.blk.2.attn_out.bias", frozenset()), tower_name("mm.0.weight", frozenset())
+    ('vision_model.encoder.layers.2.self_attn.out_proj.bias', None)
+    """
+    if name in TOWER_OUTER:
+        return f"vision_model.{TOWER_OUTER[name]}"
+    found = re.fullmatch(r"v\.blk\.(\d+)\.(\w+)\.(weight|bias)", name)
+    if found is None or found[2] not in TOWER:
+        return None
+    return f"vision_model.encoder.layers.{found[1]}.{TOWER[found[2]]}.{found[3]}"
+
+
+def swapped_tower_name(name: str, names: frozenset[str]) -> str | None:
+    """The same for files of older converters, which call the first matrix of the feed-forward ``ffn_down``."""
+    turned = {"ffn_up": "ffn_down", "ffn_down": "ffn_up"}
+    found = re.fullmatch(r"(v\.blk\.\d+\.)(ffn_up|ffn_down)(\.\w+)", name)
+    return tower_name(name if found is None else f"{found[1]}{turned[found[2]]}{found[3]}", names)

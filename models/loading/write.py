@@ -27,6 +27,7 @@ from eigentoken.models.formats.safetensors_file import DTYPES, SafetensorsStore,
 from eigentoken.models.formats.scaled import LABEL
 from eigentoken.models.formats.sharded import ShardedStore
 from eigentoken.models.loading.model import Model
+from eigentoken.models.loading.undone import Change, as_stored, check_whole, configuration_of_copy
 
 MAX_COMPANION = 64 << 20
 CODES = {label: code for code, (label, _, _) in DTYPES.items()}
@@ -52,6 +53,7 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
     folder = Path(destination)
     if os.path.lexists(folder):
         raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
+    check_whole(model)
     edits, written = _edits(model, outputs)
     first = {model.architecture.weights_of(index) for index in written}
     changed = tuple(index for index in range(model.n_layers) if model.architecture.weights_of(index) in first)
@@ -75,7 +77,7 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
 
 def tensors_that_differ(model: Model, copy: Model) -> list[str]:
     """The names of the tensors of an edited copy that are not, number by number, those of the model; missing ones, too."""
-    turn, found = _half_split(model), []
+    undo, found = as_stored(model), []
     for name in model.store.infos:
         if _code(model.store, name) is None:
             continue  # such a tensor is not written
@@ -84,7 +86,7 @@ def tensors_that_differ(model: Model, copy: Model) -> list[str]:
             continue
         array = model.store.read(name)
         other = copy.store.read(name)
-        if not np.array_equal(array if turn is None else turn(name, array), other, equal_nan=True):
+        if not np.array_equal(undo(name, array), other, equal_nan=True):
             found.append(name)
         model.store.release()
         copy.store.release()
@@ -144,46 +146,25 @@ def _edits(model: Model, outputs: Mapping[int, Array]) -> tuple[dict[str, Array]
 
 def _write_all(model: Model, folder: Path, edits: Mapping[str, Array]) -> None:
     store = model.store
-    config = {key: value for key, value in model.config.items() if key != "eigentoken_rope_interleaved"}
-    if config.get("eigentoken_rope_dims") == model.d_head:
-        del config["eigentoken_rope_dims"]
     if isinstance(store, ShardedStore) and all(isinstance(s, SafetensorsStore) for s in store.shards.values()):
         for shard, part in store.shards.items():
             _write_safetensors(folder / shard, part, {n: a for n, a in edits.items() if n in part.infos}, None)
         index = {"metadata": {}, "weight_map": {n: s for s, part in store.shards.items() for n in part.infos}}
         _write_json(folder / "model.safetensors.index.json", index)
     else:
-        _write_safetensors(folder / "model.safetensors", store, edits, _half_split(model))
-    _write_json(folder / "config.json", config)
+        undo = as_stored(model)
+        _write_safetensors(folder / "model.safetensors", store, edits, undo)
+    _write_json(folder / "config.json", configuration_of_copy(model))
     _copy_companions(model, folder)
 
 
-def _half_split(model: Model) -> Any:
-    """The row order that turns interleaved rotary pairs into transformers' half-split ones, or None."""
-    if not model.config.get("eigentoken_rope_interleaved"):
-        return None
-    rotary = model.layer(0).rotary
-    if rotary is None:
-        return None
-    pairs = np.arange(rotary.dims)
-    order = np.concatenate([pairs[0::2], pairs[1::2], np.arange(rotary.dims, rotary.d_head)])
-
-    def turn(name: str, array: Array) -> Array:
-        if not any(f"self_attn.{part}_proj." in name for part in "qk"):
-            return array
-        blocks = array.reshape(-1, rotary.d_head, *array.shape[1:])
-        return np.asarray(blocks[:, order].reshape(array.shape))
-
-    return turn
-
-
-def _write_safetensors(path: Path, store: TensorStore, edits: Mapping[str, Array], turn: Any) -> None:
-    """One safetensors file with the tensors of ``store``, streamed one at a time."""
+def _write_safetensors(path: Path, store: TensorStore, edits: Mapping[str, Array], undo: Change | None) -> None:
+    """One safetensors file with the tensors of ``store``, streamed one at a time; ``undo`` changes them on the way."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     at = 0
     names = [name for name in store.infos if name in edits or _code(store, name) is not None]
     for name in names:
-        code = _code(store, name) or "F32"
+        code = "F64" if _widened(store, name, undo) else _code(store, name) or "F32"
         size = int(np.prod(store.infos[name].shape, dtype=np.int64)) * DTYPES[code][1]
         header[name] = {"dtype": code, "shape": list(store.infos[name].shape), "data_offsets": [at, at + size]}
         at += size
@@ -193,11 +174,11 @@ def _write_safetensors(path: Path, store: TensorStore, edits: Mapping[str, Array
         out.write(len(text).to_bytes(8, "little"))
         out.write(text)
         for name in names:
-            for piece in _pieces(store, name, edits, turn):
+            for piece in _pieces(store, name, edits, undo):
                 out.write(piece)
 
 
-def _pieces(store: TensorStore, name: str, edits: Mapping[str, Array], turn: Any) -> Iterator[Any]:
+def _pieces(store: TensorStore, name: str, edits: Mapping[str, Array], undo: Change | None) -> Iterator[Any]:
     """The bytes of one tensor as the new file holds them."""
     if name not in edits and isinstance(store, SafetensorsStore):
         span = store.spans[name]
@@ -213,10 +194,24 @@ def _pieces(store: TensorStore, name: str, edits: Mapping[str, Array], turn: Any
         return
     array = edits[name] if name in edits else store.read(name)
     store.release()
-    array = array if turn is None else turn(name, array)
-    if store.infos[name].dtype == "bfloat16":
+    wide = _widened(store, name, undo)
+    array = array if undo is None else undo(name, array)
+    if wide:
+        array = array.astype(np.float64)
+    elif store.infos[name].dtype == "bfloat16":
         array = _bfloat16_bits(array)
     yield np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _widened(store: TensorStore, name: str, undo: Change | None) -> bool:
+    """Are the numbers of a vector others once ``undo`` has changed them, and too long for its type?"""
+    if undo is None or len(store.infos[name].shape) != 1:
+        return False
+    array = store.read(name)
+    changed = undo(name, array)
+    return changed.dtype == np.float64 != array.dtype or (
+        store.infos[name].dtype == "bfloat16" and not np.array_equal(changed, array)
+    )
 
 
 def _code(store: TensorStore, name: str) -> str | None:

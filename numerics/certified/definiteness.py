@@ -25,12 +25,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from eigentoken.numerics.certified.arithmetic import current, factors_there, multiply, residual_above
 from eigentoken.numerics.certified.error_free_products import sliced_product
+from eigentoken.numerics.certified.lapack import dpotrf, dpotrs, eigenvector
 from eigentoken.numerics.certified.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
 
 __all__ = [
@@ -141,11 +140,7 @@ def smallest_direction(matrix: Array) -> Array | None:
         unit = np.zeros(n)
         unit[worst] = 1.0
         return unit
-    try:
-        _, vectors = scipy.linalg.eigh(matrix, subset_by_index=[0, 0], check_finite=False)
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-    return np.ascontiguousarray(vectors[:, 0])
+    return eigenvector(matrix, 0)
 
 
 def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array] | None:

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
+from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
 from eigentoken.numerics.certified.rounding import (
     TINY,
@@ -150,6 +151,11 @@ class Enclosure:
         n = half.shape[0]
         return half, up(self.radius + up(UNIT * frobenius_above(half) + n * TINY))
 
+    @cached_property
+    def symmetric_spectrum(self) -> tuple[Array, float, Array] | None:
+        """Enclosed eigenvalues of the symmetric part, and vectors near: asked for by many conditions, found once."""
+        return eigenvalue_intervals(*self.symmetric_part)
+
     @property
     def slack_above(self) -> Fraction:
         """The slack in the units of the input, as an exact number that is not smaller."""
@@ -224,7 +230,24 @@ def _normalised(values: Array, largest: float) -> tuple[Array, float, int]:
 
 
 def _unit(array: Array) -> float:
-    """The largest power of two that divides every entry (0 for the zero matrix)."""
+    """The largest power of two that divides every entry (0 for the zero matrix).
+
+    That of a few entries is tried on all; where some are no multiples of it, that of these.
+    """
+    flat = array.ravel(order="K")
+    unit = _unit_of(flat[:64])
+    for _ in range(8):
+        if unit < 2.0**-400:  # no few entries say enough, or sums of so small a unit are not looked at
+            break
+        scaled = flat * (1.0 / unit)
+        off = scaled != np.rint(scaled)
+        if not off.any():
+            return unit
+        unit = min(unit, _unit_of(flat[off][:64]))
+    return _unit_of(flat)
+
+
+def _unit_of(array: Array) -> float:
     mantissa, exponent = np.frexp(array)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     nonzero = whole != 0

@@ -250,7 +250,7 @@ def _float_rungs(enclosure: Enclosure, goal: Goal, known: Signs, *, refine: bool
             known = known.joined(found) if found is not None else known
             if goal(known):
                 return known
-    intervals = eigenvalue_intervals(matrix, rho)
+    intervals = enclosure.symmetric_spectrum
     if intervals is not None:
         w, e, x = intervals
         found = _from_intervals(w, e, "eigenvalue intervals", scaled=False)

@@ -15,7 +15,6 @@ from fractions import Fraction
 
 import flint
 import numpy as np
-import scipy.linalg
 
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.definiteness import cholesky_bound, rayleigh_above, smallest_direction
@@ -23,6 +22,7 @@ from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
 from eigentoken.numerics.certified.exact_kernels import PRIME, nullity
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
+from eigentoken.numerics.certified.lapack import eigenvector
 from eigentoken.numerics.certified.rounding import (
     TINY,
     UNIT,
@@ -53,6 +53,8 @@ __all__ = [
 
 #: Up to this order the guess for the top vector comes from squarings of the Gram matrix.
 SQUARED = 96
+#: Above it, from this many Lanczos steps.
+LANCZOS = 32
 #: A wider interval than this ratio is worth an eigen-decomposition, up to the order beside it.
 CLOSE, DECOMPOSED = 1 + 1e-5, 1024
 
@@ -70,40 +72,51 @@ def float_norm(matrix: Array) -> tuple[float, float]:
         lost = scaled.size * TINY
         crude = up(spectral_norm_above(scaled) + lost)
         tall = scaled if scaled.shape[0] >= scaled.shape[1] else np.ascontiguousarray(scaled.T)
-        low = max(down(_stretch_below(tall, _top_vector(tall)) - lost), down(float(np.abs(scaled).max()), 1))
-        high = up(_sharper(tall, low, crude) + lost)
+        gram = multiply(tall.T, tall)
+        low = max(down(_stretch_below(tall, _top_vector(gram)) - lost), down(float(np.abs(scaled).max()), 1))
+        high = up(_sharper(tall, gram, low, crude) + lost)
         if high > low * CLOSE and tall.shape[1] <= DECOMPOSED:  # two singular values near the top
-            low = max(low, down(_stretch_below(tall, _top_eigenvector(tall)) - lost))
-            high = min(high, up(_sharper(tall, low, crude) + lost))
+            found = eigenvector(gram, tall.shape[1] - 1)
+            low = low if found is None else max(low, down(_stretch_below(tall, found) - lost))
+            high = min(high, up(_sharper(tall, gram, low, crude) + lost))
         return scale_down(min(low, high), shift), scale_up(high, shift)
 
 
-def _top_vector(matrix: Array) -> Array:
-    """A vector that M stretches much (a guess, nothing is claimed): a power of ``M^T M`` on the columns' lengths."""
-    x = np.linalg.norm(matrix, axis=0) + 1e-3 * np.abs(matrix).max()
-    if matrix.shape[1] <= SQUARED:  # six squarings cost less than forty small products one by one
-        power = multiply(matrix.T, matrix)
+def _top_vector(gram: Array) -> Array:
+    """A vector that M stretches much (a guess, nothing is claimed), from ``M^T M``: a power of it, or Lanczos steps."""
+    n = gram.shape[0]
+    x = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    x = x + 1e-3 * float(x.max())
+    if n <= SQUARED:  # six squarings cost less than many small products one by one
+        power = gram
         for _ in range(6):
             power = power / max(float(np.abs(power).max()), 1e-300)
             power = power @ power
         x = power @ x
     else:
-        for _ in range(40):
-            x = x / max(float(np.abs(x).max()), 1e-300)
-            x = matrix.T @ (matrix @ x)
+        x = _ritz_vector(gram, x)
     if not np.isfinite(x).all() or not np.any(x):
-        return np.ones(matrix.shape[1])
+        return np.ones(n)
     return np.asarray(x / float(np.abs(x).max()))
 
 
-def _top_eigenvector(matrix: Array) -> Array:
-    """The same guess from the last eigenvector of ``M^T M``."""
-    n = matrix.shape[1]
-    try:
-        _, vectors = scipy.linalg.eigh(multiply(matrix.T, matrix), subset_by_index=[n - 1, n - 1], check_finite=False)
-    except (np.linalg.LinAlgError, ValueError):
-        return np.ones(n)
-    return np.ascontiguousarray(vectors[:, 0]) if vectors.shape[1] else np.ones(n)  # LAPACK may give none
+def _ritz_vector(gram: Array, x: Array) -> Array:
+    """The best vector for the largest eigenvalue in the span of ``x, G x, ..., G^31 x``."""
+    basis = np.empty((LANCZOS, gram.shape[0]))
+    values, links = np.zeros(LANCZOS), np.zeros(LANCZOS)
+    count, x = 0, x / float(np.linalg.norm(x))
+    while True:
+        basis[count] = x
+        x = gram @ x
+        values[count] = float(basis[count] @ x)
+        for _ in range(2):
+            x = x - (basis[: count + 1] @ x) @ basis[: count + 1]
+        size, count = float(np.linalg.norm(x)), count + 1
+        if count == LANCZOS or not size > 1e-14 * abs(values[0]):
+            break
+        links[count - 1], x = size, x / size
+    small = np.diag(values[:count]) + np.diag(links[: count - 1], 1) + np.diag(links[: count - 1], -1)
+    return np.asarray(np.linalg.eigh(small)[1][:, -1] @ basis[:count])
 
 
 def _stretch_below(matrix: Array, x: Array) -> float:
@@ -119,14 +132,14 @@ def _stretch_below(matrix: Array, x: Array) -> float:
     return down(max(length - slip, 0.0) / size, 4)
 
 
-def _sharper(matrix: Array, low: float, crude: float) -> float:
-    """Try ``t^2 I - M^T M > 0`` for t just above the lower bound."""
+def _sharper(matrix: Array, gram: Array, low: float, crude: float) -> float:
+    """Try ``t^2 I - M^T M > 0`` for t just above the lower bound, from the nearest that the rounding of the test allows."""
     n = matrix.shape[1]
-    gram = multiply(matrix.T, matrix)
     gram = 0.5 * (gram + gram.T)
     size = frobenius_above(matrix)
     radius = up((gamma(matrix.shape[0] + 2)) * size * size + 2 * matrix.size * max(matrix.shape) * TINY, 8)
-    for excess in (1e-12, 1e-9, 1e-6, 1e-3, 1e-2, 0.1):
+    nearest = 1.1 * gamma(n + 3) * n + 0.55 * radius / max(low * low, 1e-300)
+    for excess in (nearest, *(each for each in (1e-9, 1e-6, 1e-3, 1e-2, 0.1) if each > nearest)):
         t = low * (1 + excess) + 1e-300
         if t >= crude:
             break

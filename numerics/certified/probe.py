@@ -187,7 +187,7 @@ def probe_arithmetic(
 
 def _lapack_factor(matrix: Array) -> Array:
     """The factor of the routine that the certificates use (scipy may bring another LAPACK than numpy)."""
-    from scipy.linalg.lapack import dpotrf
+    from eigentoken.numerics.certified.lapack import dpotrf
 
     factor, info = dpotrf(np.array(matrix, order="F"), lower=1, clean=1, overwrite_a=1)
     return np.full(matrix.shape, np.nan) if info != 0 else np.asarray(factor)

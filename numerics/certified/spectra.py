@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
 
 from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.error_free_products import sliced_product
+from eigentoken.numerics.certified.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate, spectral_norm_above, up
 
 __all__ = ["Discs", "eigenvalue_discs"]

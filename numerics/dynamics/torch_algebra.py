@@ -130,6 +130,11 @@ class TorchAlgebra:
     def shares(self, weights: Tensor) -> Tensor:
         return weights / weights.sum(-1, keepdim=True)
 
+    def hardest(self, scores: Tensor, mask: MaskValue) -> Tensor:
+        allowed = mask_tensor(mask, scores.shape[-1], scores.device)
+        seen = scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
+        return self.shares((seen == seen.amax(-1, keepdim=True)).to(scores.dtype))
+
     def product(self, a: Tensor, b: Tensor) -> Tensor:
         return a * b
 

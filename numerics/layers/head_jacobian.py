@@ -13,59 +13,127 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.numerics.certified.norms import float_norm
-from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, inflate
-from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, exact, linear, times
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, frobenius_above, gamma, inflate, up
+from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, linear, times
 
-__all__ = ["head_norms", "jacobian_bound", "jacobian_norm", "norm_above", "norms_above"]
+__all__ = ["Tall", "head_norms", "jacobian_bound", "jacobian_norm", "norms_above"]
 
 #: Steps of the power iteration: what it finds is at most the norm.
 STEPS = 40
 
 
-def norm_above(matrix: Balls) -> float:
-    """At least the spectral norm of every matrix in the balls."""
-    return float(norms_above(Balls(matrix.center[None], matrix.radius[None]))[0])
+def norms_above(center: Array, off: Array) -> Array:
+    """At least the spectral norm of each matrix within ``off`` of one of the stack (m, k, l), from a Cholesky factor.
 
-
-def norms_above(stack: Balls) -> Array:
-    """At least the spectral norm of each matrix of a stack (m, k, l), from its singular value decomposition.
-
-    With floats ``A = W diag(s) Z + E``: ``|A| <= max s |W| |Z| + |E|_F`` and ``|W|^2 <= 1 + |W^T W - I|_F``.
+    With ``G = A A^T`` and **any** R, t: ``|A|^2 <= t + |t I - G - R R^T|``; R is the factor of ``t I - G``, t just above a guess.
     """
-    if not np.isfinite(stack.center).all():
-        return np.full(len(stack.center), math.inf)
-    left, values, right = np.linalg.svd(stack.center, full_matrices=False)
-    identity = exact(np.broadcast_to(np.eye(left.shape[-1]), (len(left), left.shape[-1], left.shape[-1])))
-    stretch = [
-        np.sqrt(1 + _frobenius(times(_swapped(exact(each)), exact(each)).minus(identity)))
-        for each in (left, np.swapaxes(right, -1, -2))
-    ]
-    scaled = left * values[:, None]
-    rounding = Balls(scaled, inflate(UNIT * np.abs(scaled), 2))
-    rest = _frobenius(times(rounding, exact(right)).minus(stack))
-    return np.asarray(inflate(values[:, 0] * stretch[0] * stretch[1] + rest, 8))
+    if not np.isfinite(center).all():
+        return np.full(len(center), math.inf)
+    flat = center if center.shape[1] <= center.shape[2] else np.swapaxes(center, 1, 2)
+    _, k, columns = flat.shape
+    exponent = np.frexp(np.abs(flat).max(axis=(1, 2)))[1]
+    scaled = np.ldexp(
+        flat, -exponent[:, None, None]
+    )  # entries at most 1; one that becomes subnormal loses at most TINY
+    gram = scaled @ np.swapaxes(scaled, 1, 2)
+    squares = np.asarray(inflate((scaled * scaled).sum((1, 2)), k * columns + 2))
+    above = _factored(gram, squares)
+    largest = inflate(above + gamma(columns + 1) * squares + k * k * columns * TINY, 6)
+    found = inflate(np.sqrt(np.minimum(largest, squares)) + k * columns * TINY, 4)
+    return np.asarray(inflate(np.ldexp(found, exponent) + 4 * TINY + off, 4))
+
+
+def _factored(gram: Array, squares: Array) -> Array:
+    """At least the largest eigenvalue of each symmetric matrix near ``gram`` as it stands (infinite where no factor is found)."""
+    k = gram.shape[-1]
+    for guess in (_guessed, _by_values):
+        top = np.asarray(guess(gram) + 4 * (k + 8) * UNIT * squares + 2.0**-500)
+        shifted = -gram
+        diagonal = np.einsum("mii->mi", shifted)
+        diagonal += top[:, None]
+        try:
+            factor = np.linalg.cholesky(shifted)
+        except np.linalg.LinAlgError:
+            continue
+        rest = _root_of_squares(shifted - factor @ np.swapaxes(factor, 1, 2))
+        size = _root_of_squares(factor) ** 2
+        with np.errstate(all="ignore"):
+            found = (
+                inflate(top * (1 + 2 * UNIT) + rest * (1 + 4 * UNIT) + gamma(k + 3) * inflate(size, 3), 8) + k**3 * TINY
+            )
+        return np.where(np.isfinite(found), found, math.inf)
+    return np.full(len(gram), math.inf)
+
+
+def _guessed(gram: Array) -> Array:
+    """A number just above the largest eigenvalue of each matrix, most often: Rayleigh's quotient and four residuals."""
+    power = gram / np.maximum(np.abs(gram).max(axis=(1, 2), keepdims=True), 1e-300)
+    x = np.sqrt(np.maximum(np.einsum("mii->mi", power), 0.0))[:, :, None] + 1e-3
+    for _ in range(4):
+        power = power @ power
+        power /= np.maximum(np.abs(power).max(axis=(1, 2), keepdims=True), 1e-300)
+    for _ in range(12):
+        x = power @ x
+        x /= np.maximum(np.abs(x).max(axis=1, keepdims=True), 1e-300)
+    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
+    for _ in range(2):  # the best vector of the plane of x and its residual: two close leaders are told apart
+        image = gram @ x
+        value = (x * image).sum(axis=1, keepdims=True)
+        rest = image - value * x
+        length = np.linalg.norm(rest, axis=1, keepdims=True)
+        other = rest / np.maximum(length, 1e-300)
+        second = (other * (gram @ other)).sum(axis=1, keepdims=True)
+        angle = 0.5 * np.arctan2(2 * length, value - second)
+        x = np.cos(angle) * x + np.sin(angle) * other
+        x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
+    image = gram @ x
+    value = (x * image).sum(axis=1, keepdims=True)
+    return np.asarray(value[:, 0, 0] + 4 * np.linalg.norm(image - value * x, axis=1)[:, 0])
+
+
+def _by_values(gram: Array) -> Array:
+    """The same guess from all eigenvalues."""
+    return np.asarray(np.linalg.eigvalsh(gram)[:, -1] * (1 + 1e-12))
+
+
+def _root_of_squares(stack: Array) -> Array:
+    """At least the Frobenius norm of each matrix of floats."""
+    size = np.sqrt((stack * stack).sum((-1, -2)))
+    return np.asarray(inflate(size, 2 * stack.shape[-1] * stack.shape[-2] + 8) + 2.0**-400)
 
 
 def _frobenius(stack: Balls) -> Array:
     """At least the Frobenius norm of each matrix of a stack."""
-    size = np.sqrt(((np.abs(stack.center) + stack.radius) ** 2).sum((-1, -2)))
-    return np.asarray(inflate(size, 2 * stack.center.shape[-1] * stack.center.shape[-2] + 8) + 2.0**-400)
+    return _root_of_squares(np.asarray(inflate(np.abs(stack.center) + stack.radius, 2)))
 
 
-def _swapped(x: Balls) -> Balls:
-    return Balls(np.swapaxes(x.center, -1, -2), np.swapaxes(x.radius, -1, -2))
-
-
-class _Tall:
-    """``W = Q R`` of a tall exact matrix: R, at least ``|Q|``, at least ``|W - Q R|``."""
+class Tall:
+    """``W = Q R`` of a tall exact matrix: R, at least ``|R|``, at least ``|Q|``, at least ``|W - Q R|``."""
 
     def __init__(self, W: Any) -> None:
         whole = np.asarray(W, dtype=np.float64)
         basis, self.R = np.linalg.qr(whole)
-        gram = times(_swapped(exact(basis)), exact(basis)).minus(exact(np.eye(basis.shape[1])))
-        self.stretch = float(inflate(math.sqrt(1 + norm_above(gram)), 2))
-        self.rest = norm_above(times(exact(basis), exact(self.R)).minus(exact(whole)))
+        self.size, rows, columns = frobenius_above(self.R), *basis.shape
+        width = frobenius_above(basis)
+        gram = basis.T @ basis
+        gram.flat[:: columns + 1] -= 1.0
+        lost = 2 * rows * columns * TINY
+        defect = up(frobenius_above(gram) * (1 + 4 * UNIT) + gamma(rows + 3) * up(width * width + columns) + lost, 8)
+        self.stretch = float(inflate(math.sqrt(1 + defect), 2))
+        rounding = gamma(columns + 3) * up(width * self.size + frobenius_above(whole))
+        self.rest = up(frobenius_above(whole - basis @ self.R) * (1 + 4 * UNIT) + rounding + lost, 8)
+
+    @classmethod
+    def of(cls, head: Mapping[str, Any]) -> tuple[Tall, Tall]:
+        """Of O and of ``Q^T``, once for all bounds of a head."""
+        return cls(head["O"]), cls(np.asarray(head["Q"], dtype=np.float64).T)
+
+    def norm_with(self, stored: Array) -> float:
+        """At least ``|W S|`` for exact S: ``|R S| |Q| + |W - Q R| |S|``."""
+        size = frobenius_above(stored)
+        off = up(gamma(len(self.R) + 1) * self.size * size + 2 * stored.size * TINY, 4)
+        core = float(norms_above((self.R @ stored)[None], np.asarray([off]))[0])
+        return float(inflate(core * self.stretch + size * self.rest, 4))
 
 
 def _roots(weights: Balls) -> Balls:
@@ -84,68 +152,75 @@ def _spread(rows: Balls, means: Balls, roots: Balls) -> Balls:
     return Balls(center, inflate(radius, 6))
 
 
-def jacobian_bound(head: Mapping[str, Any], x: Balls, weights: Balls) -> float:
+def jacobian_bound(
+    head: Mapping[str, Any], x: Balls, weights: Balls, factors: tuple[Tall, Tall] | None = None
+) -> float:
     """``sqrt(max_l sum_i a_il t_i^2) + max_i |U C_i P^T|`` with ``t_i^2 = |U|^2 + |q_i|^2 |U C_i U^T|``, from above (BD-J2)."""
     scale, n = float(head["scale"]), len(x.center)
-    output, query = _Tall(head["O"]), _Tall(np.asarray(head["Q"], dtype=np.float64).T)
+    output, query = Tall.of(head) if factors is None else factors
     values, keys = linear(x, head["V"]), linear(x, head["K"])
     roots = _roots(weights)
     spread = _spread(values, times(weights, values), roots)
     keyed = _spread(keys, times(weights, keys), roots)
     gradients = linear(linear(x, head["Q"], head.get("q_bias")), np.asarray(head["K"], dtype=np.float64).T)
     lengths = inflate(gradients.lengths()[1] / scale * (1 + 4 * CONSTANT), 4)
-    stored = np.asarray(head["V"], dtype=np.float64)
-    whole = _through(output, norm_above(times(exact(output.R), exact(stored))), frobenius_above(stored))
-    sizes = inflate(
-        norms_above(times(spread, exact(output.R.T))) * output.stretch + _frobenius(spread) * output.rest, 4
-    )
+    whole = output.norm_with(np.asarray(head["V"], dtype=np.float64))
+    size, size_k = _frobenius(spread), _frobenius(keyed)  # of every matrix in the balls
+    off, off_k = _root_of_squares(spread.radius), _root_of_squares(keyed.radius)
+    width, width_k = len(output.R), len(query.R)
+    few = 4 * n * (width + width_k) * TINY
+    turned = inflate((off + gamma(width) * size) * output.size, 6) + few
+    sizes = inflate(norms_above(spread.center @ output.R.T, turned) * output.stretch + size * output.rest, 4)
     sharp = inflate(whole * whole + (lengths * sizes) ** 2, 6)
-    core = times(_swapped(spread), keyed)
-    inner = norms_above(times(times(exact(output.R), core), exact(query.R.T)))
-    slack = output.rest * float_norm(query.R)[1] + query.rest * float_norm(output.R)[1] + output.rest * query.rest
+    core = np.swapaxes(spread.center, -1, -2) @ keyed.center
+    off_core = inflate(size * off_k + off * size_k + gamma(n) * size * size_k, 8) + few
+    both = inflate(output.size * query.size, 2)
+    turned = (
+        inflate(both * (off_core + gamma(width + width_k + 2) * inflate(size * size_k, 2)), 8) + (width + width_k) * few
+    )
+    inner = norms_above(output.R @ core @ query.R.T, turned)
+    slack = inflate(output.rest * query.size + query.rest * output.size + output.rest * query.rest, 4)
     own = inflate(
-        (inner * output.stretch * query.stretch + 2 * _frobenius(core) * slack) / scale * (1 + 4 * CONSTANT), 8
+        (inner + inflate(size * size_k, 2) * slack) * output.stretch * query.stretch / scale * (1 + 4 * CONSTANT), 8
     )
     columns = inflate((weights.center + weights.radius).T @ sharp, n + 4)
     return float(inflate(math.sqrt(float(columns.max())) + float(own.max()), 4))
 
 
-def head_norms(head: Mapping[str, Any]) -> tuple[float, float]:
+def head_norms(head: Mapping[str, Any], factors: tuple[Tall, Tall]) -> tuple[float, float]:
     """At least ``|O V|`` and at least ``|Q^T K| / scale``."""
-    Q, K, V = (np.asarray(head[name], dtype=np.float64) for name in "QKV")
-    output, query = _Tall(head["O"]), _Tall(Q.T)
-    sizes = [
-        _through(tall, norm_above(times(exact(tall.R), exact(stored))), frobenius_above(stored))
-        for tall, stored in ((output, V), (query, K))
-    ]
-    return sizes[0], float(inflate(sizes[1] / float(head["scale"]) * (1 + 4 * CONSTANT), 4))
-
-
-def _through(tall: _Tall, core: float, plain: float) -> float:
-    """``|S W^T| <= |S R^T| |Q| + |S| |W - Q R|``."""
-    return float(inflate(core * tall.stretch + plain * tall.rest, 4))
+    V, K = (np.asarray(head[name], dtype=np.float64) for name in "VK")
+    output, query = factors
+    return output.norm_with(V), float(inflate(query.norm_with(K) / float(head["scale"]) * (1 + 4 * CONSTANT), 4))
 
 
 def jacobian_norm(head: Mapping[str, Any], x: Array, weights: Array) -> float:
-    """The norm of the Jacobian (n d, n d), by power iteration in doubles: a lower estimate."""
+    """The norm of the Jacobian (n d, n d), by power iteration in doubles: a lower estimate.
+
+    What moves is a combination of the rows of V, Q and K, so that it is followed by its coefficients.
+    """
     Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
-    scale = float(head["scale"])
+    scale, width, both = float(head["scale"]), len(V), len(V) + len(Q)
     bias = head.get("q_bias")
-    q = (x @ Q.T + (0.0 if bias is None else np.asarray(bias, dtype=np.float64))) @ K / scale
+    q = (x @ Q.T + (0.0 if bias is None else np.asarray(bias, dtype=np.float64))) / scale
     values, keys = x @ V.T, x @ K.T
-    own, key = values[None] - (weights @ values)[:, None], keys[None] - (weights @ keys)[:, None]
-    core = np.einsum("ij,ijk,ijl->ikl", weights, own, key) / scale
-    moved = np.random.default_rng(0).standard_normal(x.shape)
-    size = 0.0
+    own = weights[..., None] * (values[None] - (weights @ values)[:, None])
+    core = np.swapaxes(own, 1, 2) @ (keys[None] - (weights @ keys)[:, None]) / scale
+    back_core = np.ascontiguousarray(np.swapaxes(core, 1, 2))
+    rows = np.vstack([V, Q, K])
+    gram, squares = rows @ rows.T, O.T @ O
+    start = np.random.default_rng(0).standard_normal(x.shape)
+    moved, size = start @ rows.T / np.linalg.norm(start), 0.0
     for _ in range(STEPS):
-        moved /= np.linalg.norm(moved)
-        inner = weights @ (moved @ V.T) + np.einsum("il,ilk->ik", weights * (q @ moved.T), own)
-        inner += np.einsum("ikl,il->ik", core, moved @ Q.T)
-        out = inner @ O.T
-        size = float(np.linalg.norm(out))
+        by_value, by_query, by_key = moved[:, :width], moved[:, width:both], moved[:, both:]
+        inner = weights @ by_value + ((q @ by_key.T)[:, None] @ own)[:, 0]
+        inner += (core @ by_query[:, :, None])[:, :, 0]
+        back = inner @ squares
+        size = math.sqrt(max(float((inner * back).sum()), 0.0))
         if size == 0.0:
             return 0.0
-        back = out @ O
-        moved = weights.T @ (back @ V) + np.einsum("il,ilk,ik->li", weights, own, back) @ q
-        moved += np.einsum("ikl,ik->il", core, back) @ Q
+        pulled = (own @ back[:, :, None])[:, :, 0].T @ q
+        coefficients = np.hstack([weights.T @ back, (back_core @ back[:, :, None])[:, :, 0], pulled])
+        moved = coefficients @ gram
+        moved /= math.sqrt(float((coefficients * moved).sum()))
     return size

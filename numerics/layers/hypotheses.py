@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,12 @@ from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound,
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
+from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import ASKED, ON_WEIGHTS
 from eigentoken.theory.language.terms import (
     Eigenvalue,
+    EigenvalueModulus,
     MatrixNumber,
     ScoreAtEigenvector,
     SpectralNorm,
@@ -118,9 +121,9 @@ def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> 
     pivot = ball(*_entry(unit, place, 0.0 if of is None else of.radius))
     factor = ball(*_entry(value.center, place, value.radius)) / pivot
     apart_by = np.abs(value.center - float(factor.mid()) * unit)
-    few = min(4, apart_by.size)
-    for other in np.argpartition(apart_by, apart_by.size - few, axis=None)[-few:]:
-        at = np.unravel_index(int(other), unit.shape)
+    for _ in range(min(4, apart_by.size)):
+        at = np.unravel_index(int(apart_by.argmax()), unit.shape)
+        apart_by[at] = -1.0
         left = ball(*_entry(value.center, at, value.radius))
         apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
         if apart > 0 or apart < 0:
@@ -250,6 +253,14 @@ def _ball(expression: Any, environment: SymbolValues, k: int | None = None) -> a
         return arb(environment.step.numerator) / arb(environment.step.denominator)
     if isinstance(expression, Eigenvalue):
         return _eigenvalue(expression, environment, k)
+    if isinstance(expression, EigenvalueModulus):
+        if not environment.answer("symmetric", expression.args[0]).is_holds:
+            raise NotBound(
+                f"{printed(expression)} is read where the matrix is symmetric, so that its eigenvalues are real"
+            )
+        return abs(_eigenvalue(Eigenvalue(*expression.args), environment, k))
+    if isinstance(expression, EigenvalueGap):
+        return _smallest_gap(expression, environment)
     if isinstance(expression, SpectralNorm):
         return ball(*environment.norm(expression.args[0]))
     if expression.is_Add or expression.is_Mul:
@@ -293,6 +304,17 @@ def _eigenvalue(quantity: Eigenvalue, environment: SymbolValues, k: int | None) 
     if rank is None or not 1 <= rank <= size:
         raise NotBound(f"{quantity} does not exist in R^{size}")
     return ball(parts[0][rank - 1], parts[1][rank - 1])
+
+
+def _smallest_gap(quantity: EigenvalueGap, environment: SymbolValues) -> arb:
+    """The smallest difference of neighbours in the order by real part, of a matrix whose eigenvalues are real."""
+    (term,) = quantity.args
+    parts = environment.parts(term) if environment.answer("symmetric", term).is_holds else None
+    if parts is None or len(parts[0]) < 2:
+        raise NotBound(f"{printed(quantity)} is read where the matrix is symmetric and has two eigenvalues or more")
+    gaps = [ball(low, high) for low, high in zip(*parts, strict=True)]
+    apart = [one - following for one, following in pairwise(gaps)]
+    return ball(max(0.0, float(min(each.lower() for each in apart))), float(min(each.upper() for each in apart)))
 
 
 class Asks(IntEnum):

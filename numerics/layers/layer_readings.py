@@ -50,7 +50,18 @@ from eigentoken.theory.statements.subjects import Subject, subject_of
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import System
 
-__all__ = ["AsIf", "StatementOnLayer", "as_one_head", "behind", "bind", "bind_head", "read_head", "read_layer"]
+__all__ = [
+    "AsIf",
+    "StatementOnLayer",
+    "as_one_head",
+    "behind",
+    "bind",
+    "bind_head",
+    "read_head",
+    "read_layer",
+    "system_of_head",
+    "system_read",
+]
 
 _WORDS = {"holds": AsIfAnswer.MET, "fails": AsIfAnswer.NOT_MET, "undecided": AsIfAnswer.OPEN}
 
@@ -93,6 +104,8 @@ class StatementOnLayer:
         return {
             "statement": self.statement,
             "word": str(self.answer),
+            "distance": None,
+            "distance_of": "F",
             "asks": self.asks.text,
             "system": self.system,
             "differs": [each.as_dict() for each in self.differs],
@@ -211,11 +224,30 @@ def _heads_differ(text: str, layer: LayerSystem) -> Difference:
 
 def _as_one_head(statement: Statement, found: Sequence[Match], weights: LayerWeights, answers: Answers) -> AsIf | None:
     """The conditions on the sum of the heads, where nothing but the number of heads differs and heads act at all."""
+    listed = _read_as_one_head(statement, found, weights)
+    if listed is None:
+        return None
+    conditions, _ = _read(statement.conditions, bind(listed, weights, answers), answers.conditions(listed))
+    return as_one_head(statement.id, conditions)
+
+
+def _read_as_one_head(statement: Statement, found: Sequence[Match], weights: LayerWeights) -> System | None:
     match = next((each for each in found if each.only_heads), None)
     if match is None or not weights.acting or not _claims_more(statement, match.system):
         return None
-    conditions, _ = _read(statement.conditions, bind(match.system, weights, answers), answers.conditions(match.system))
-    return as_one_head(statement.id, conditions)
+    return match.system
+
+
+def system_read(statement: Statement, weights: LayerWeights, *, as_if: bool = False) -> System | None:
+    """The system on whose letters the conditions are read: of a layer that it is about, or as if the layer were one head."""
+    if subject_of(statement.id) is not None:
+        return None if as_if or not (statement.conditions and statement.systems) else system(statement.systems[0])
+    found = matches(statement.systems, statement.covers, weights.system)
+    if as_if:
+        return _read_as_one_head(statement, found, weights)
+    if not found or found[0].differences:
+        return None
+    return _with_heads(found[0].system) if len(weights.acting) > 1 else found[0].system
 
 
 def _claims_more(statement: Statement, listed: System) -> bool:
@@ -234,16 +266,22 @@ def as_one_head(name: str, conditions: Mapping[str, Verdict]) -> AsIf | None:
 def read_head(statement: Statement, weights: LayerWeights, index: int, answers: Answers) -> AsIf | None:
     """The conditions on one of several heads, as if it were alone; ``None`` where they would not be about that layer either,
     where they ask no more than an inverse, and in a layer that acts as one head, which is read itself."""
+    listed = system_of_head(statement, weights, index, answers)
+    if listed is None:
+        return None
+    letters = bind_head(listed, weights.heads[index], answers)
+    conditions, _ = _read(statement.conditions, letters, answers.conditions(listed))
+    return as_one_head(statement.id, conditions)
+
+
+def system_of_head(statement: Statement, weights: LayerWeights, index: int, answers: Answers) -> System | None:
+    """The system of one head on whose letters the conditions are read, where they are."""
     if len(weights.acting) < 2:
         return None
     alone = answers.once("alone", lambda: weights.alone(index).system)
     found = [each for each in matches(statement.systems, statement.covers, alone) if not each.differences]
     single = next((each for each in found if not each.system.multihead), None)
-    if single is None or not _claims_more(statement, single.system):
-        return None
-    letters = bind_head(single.system, weights.heads[index], answers)
-    conditions, _ = _read(statement.conditions, letters, answers.conditions(single.system))
-    return as_one_head(statement.id, conditions)
+    return None if single is None or not _claims_more(statement, single.system) else single.system
 
 
 @lru_cache(maxsize=1024)

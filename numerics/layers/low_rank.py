@@ -27,6 +27,7 @@ from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.lapack import dpotrf, dtrtrs
 from eigentoken.numerics.certified.norms import RankBounds, distance_to_identity, rank_of
 from eigentoken.numerics.certified.rounding import TINY, Array, frobenius_above, gamma, scale_down, scale_up, up
 from eigentoken.numerics.layers.quantities import (
@@ -44,6 +45,8 @@ __all__ = ["LowRank", "triangular"]
 UNIT = "spectral norm"
 #: Beyond this width no d x d matrix of a single head is formed, not even to decide an exact equality.
 DENSE_LIMIT = 1024
+#: Columns that a Cholesky factor makes orthonormal up to this are as good as those of reflections.
+ORTHONORMAL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,16 +244,34 @@ class LowRank:
 
 def _orthonormal(z: Array) -> tuple[Array, Array, float, float]:
     """``(Q, T, g, e)`` in floats with ``z = Q T + E``, ``||E|| <= e`` and ``||Q^T Q - I|| <= g``."""
-    q, t = np.linalg.qr(z)
+    q, t, gram = _triangular_basis(z)
     m = t.shape[0]
     size_q, size_t = frobenius_above(q), frobenius_above(t)
     defect = z - q @ t
     sizes = up(frobenius_above(z) + size_q * size_t)
     e = up(frobenius_above(defect) + gamma(m + 3) * sizes + 2 * defect.size * TINY, 8)
-    gram = q.T @ q
-    gram.flat[:: m + 1] -= 1.0
     g = up(frobenius_above(gram) + gamma(z.shape[0] + 3) * up(size_q * size_q + m) + m * m * TINY, 8)
     return q, t, g, e
+
+
+def _triangular_basis(z: Array) -> tuple[Array, Array, Array]:
+    """Q and T in floats with z near Q T, and ``fl(Q^T Q) - I``; what they are worth is bounded by the caller.
+
+    T is the Cholesky factor of ``z^T z``, a third of the work of reflections, while the columns are far from dependent.
+    """
+    m = z.shape[1]
+    factor, refused = dpotrf(z.T @ z, lower=0, clean=1)
+    if not refused:
+        turned, refused = dtrtrs(factor, z.T, lower=0, trans=1)
+        q = turned.T
+        gram = q.T @ q
+        gram.flat[:: m + 1] -= 1.0
+        if not refused and float(np.abs(gram).max()) < ORTHONORMAL:
+            return q, np.ascontiguousarray(factor), gram
+    q, t = np.linalg.qr(z)
+    gram = q.T @ q
+    gram.flat[:: m + 1] -= 1.0
+    return q, t, gram
 
 
 def triangular(tall: Enclosure) -> Enclosure:

@@ -1,78 +1,126 @@
-"""How far a layer is from meeting the conditions of a statement: a certified interval, and an explicit matrix at its upper end.
+"""How far weights are from meeting the conditions of a statement: a certified interval, and explicit weights at its upper end.
 
-The distance is that of the layer matrix ``F = sum_h O_h V_h`` in the spectral norm to the nearest F' that meets every condition
-on weights (for open conditions the infimum).  *Below*: to meet all conditions each failing one must be met, and a certified
-``fails`` says how far F may move before it could hold; for ``F = F^T`` that is exactly ``|F - F^T| / 2``, attained at ``sym(F)``
-(Fan and Hoffman 1955).  *Above*: a matrix F' is made in floats, every condition is certified on it as it stands, and ``|F - F'|``
-is enclosed.  How F' was found does not matter, so it is found by floats:
+The distance is the largest change of a matrix, in the spectral norm, that leads to weights which meet every condition (for
+open conditions the infimum).  The matrices are those that the statement speaks of: of a layer ``F = sum_h O_h V_h`` and the
+scores ``S / scale`` as if it were one head, of a head ``U_h = O_h V_h`` and ``P_h = Q_h^T K_h / scale``.
 
-- symmetric: ``sym(F)``;
-- a real simple leader: the real Schur form has the leading pair as a block ``[[a, b], [c, a]]``, bc < 0; with the smaller of b
-  and c gone the eigenvalue a is double and real, and a small shift of one diagonal entry parts the two; or the largest real
-  eigenvalue is raised above all others along its eigenvectors: whichever is nearer;
-- a positive leader: the same shift, larger; one that leads by modulus is raised above every modulus;
-- a leader of ``sym(F)`` that the skew part does not move far (BD-E1, BD-E2: ``2 |K v| < gap``): the leader raised along
-  ``v v^T``, or the skew part made smaller, whichever is nearer.
+*Below*: each failing condition must be met.  A certified ``fails`` says how far its matrix may move before it could hold; for
+``X = X^T`` that is exactly ``|X - X^T| / 2`` (Fan and Hoffman 1955), for definiteness ``-lambda_min(sym X)``, for ``a |X| < b``
+what is beyond ``b / a``.  A condition on ``W B^-1`` is read on ``B^T W``, which moves by at most ``|B| s + |W| s + s^2`` where
+both move by s.
 
-A condition ``U = I`` on each head asks for rank d; a head of width r < d has rank at most r: no weights of these shapes meet it.
+*Above*: weights are made in floats (:mod:`eigentoken.numerics.layers.neighbours`), every condition is certified of them as they
+stand, and how far they are is enclosed; so how they were found does not matter.  True by construction are ``W' = X B`` with
+``W' B^-1 = X``, ``M' = c V'``, and ``A D A^T`` of a head, which is symmetric.
+
+A head of width r < d has matrices of rank at most r: what asks for rank d is met by no weights of these shapes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import scipy.linalg
+import sympy as sp
+from scipy.linalg import solve_continuous_lyapunov
 
 from eigentoken.documents.check_document import Interval as IntervalDocument
-from eigentoken.numerics.certified.enclosures import Enclosure, total
-from eigentoken.numerics.certified.rounding import Array
+from eigentoken.numerics.certified.certify import certify
+from eigentoken.numerics.certified.enclosures import Enclosure, product, total
+from eigentoken.numerics.certified.rounding import Array, down
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
-from eigentoken.numerics.layers.layer_readings import StatementOnLayer
-from eigentoken.numerics.layers.quantities import Interval, as_json, norm_of
-from eigentoken.numerics.layers.symbol_values import LayerSymbolValues
+from eigentoken.numerics.layers.neighbours import decomposed, factor, matrices_near, norm_about
+from eigentoken.numerics.layers.quantities import (
+    Interval,
+    as_json,
+    norm_of,
+    scaled_interval,
+    symmetric_extremes,
+)
+from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
+from eigentoken.numerics.layers.wanted import (
+    Wanted,
+    is_double,
+    is_zero,
+    positive_form,
+    slope_of_norm,
+    trace_is_met,
+    wanted_of,
+    ways,
+)
 from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import (
     Condition,
     IsIdentity,
-    NonPrincipalModulusBelow,
+    NegativeDefinite,
+    OfOneMatrix,
+    PositiveDefinite,
+    PositiveSemidefinite,
     Relation,
-    SimpleTop,
-    Symmetric,
 )
-from eigentoken.theory.language.terms import MatrixNumber, ScoreAtEigenvector
-from eigentoken.theory.language.verdicts import Verdict
-from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
+from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.verdicts import Verdict, array_digest
 
 __all__ = [
+    "WIDEST",
+    "Letters",
     "Nearby",
-    "StatementDistance",
-    "distance_to_statement",
+    "WeightDistance",
+    "layer_distance",
+    "lower_end",
     "moved_by",
-    "nearest_layer_matrix",
+    "nearest_of_letters",
+    "never_met",
     "outputs_reaching",
 ]
 
-#: Shifts that part two eigenvalues, as shares of the norm: the first that can be certified is taken.
+#: Room in strict inequalities, as shares of the norm: the first that can be certified is taken.
 SHIFTS = (1e-6, 1e-4, 1e-2)
 
 #: Wider layer matrices get no explicit neighbour: one more spectrum would double the time of the layer.
 WIDEST = 512
 
+_DEFINITE = (PositiveDefinite, PositiveSemidefinite, NegativeDefinite)
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """The matrices that play the letters of a system: values, scores times their scale, others that are no weights."""
+
+    value: tuple[str, ...]
+    score: str | None
+    matrices: Mapping[str, Enclosure]
+    scale: float = 1.0
+    made: Answers = field(default_factory=Answers)
+    "What was found of neighbours, for other statements about the same matrices."
+
+    @property
+    def scales(self) -> dict[str, float]:
+        return {} if self.score is None else {self.score: self.scale}
+
+    def of(self, name: str) -> Enclosure:
+        return self.matrices[name]
+
+    def enclosed(self, neighbour: Array) -> Enclosure:
+        """The neighbour as an enclosure, the same object for the same numbers."""
+        return self.made.once(("made", array_digest(neighbour)), lambda: Enclosure.from_floats(neighbour))
+
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """A layer matrix that meets the conditions, certified as it stands in floats, and its distance to the stored one."""
+    """Matrices that meet the conditions, certified as they stand: values, scores times their scale, and how far they are."""
 
-    matrix: Array
     distance: Interval
+    value: Array | None = None
+    score: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class StatementDistance:
-    """Enclosure of the distance (``None``: not known), what it is of, a sentence, and the neighbour at the upper end."""
+class WeightDistance:
+    """Enclosure of the distance (``None``: there is none), what it is of, a sentence, and the weights at the upper end."""
 
     interval: Interval | None
     of: str
@@ -80,149 +128,330 @@ class StatementDistance:
     nearby: Nearby | None = None
 
 
-def distance_to_statement(statement: Statement, reading: StatementOnLayer, weights: LayerWeights) -> StatementDistance:
-    """The distance of a layer to the conditions on weights of a statement that is about it."""
-    answer = str(reading.answer)
-    if answer in ("holds", "asks nothing of the weights", "asks only invertibility"):
-        return StatementDistance((0.0, 0.0), "F", "every condition on weights is certified here")
-    if answer not in ("fails", "undecided"):
-        return StatementDistance(None, "F", f"{answer}: there is no distance")
-    low = max((_margin(each) for each in reading.conditions.values() if each.is_fails), default=0.0)
-    narrow = [head.width for head in weights.heads if head.width < weights.d]
-    if narrow and any(isinstance(each, IsIdentity) and "U" in letters_of(each) for each in statement.conditions):
-        why = f"U = I has rank {weights.d} and a head of width {narrow[0]} no more than that: no weights of these shapes meet it"
-        return StatementDistance((low, math.inf), "a head", why)
-    if any(letters_of(each) - {"F", "V"} for each in statement.conditions if _on_weights(each)):
-        return StatementDistance(None, "F", "it asks of more than the layer matrix F: no distance is computed")
-    if weights.d > WIDEST:
-        return StatementDistance((low, math.inf), "F", f"no neighbour is sought beyond d = {WIDEST}")
-    found = nearest_layer_matrix(statement.conditions, weights)
+def layer_distance(
+    conditions: Sequence[Condition],
+    verdicts: Mapping[Condition, Verdict | None],
+    letters: Letters,
+    narrow: int | None,
+    each_head: bool,
+) -> WeightDistance:
+    """The distance of the matrices of a layer; ``verdicts`` are those of the conditions on weights (``None``: on tokens).
+
+    ``narrow``: the width of a head that is narrower than the layer; ``each_head``: what is asked of U is asked of every head.
+    """
+    of = _of(conditions, letters)
+    if all(each is None or each.is_holds for each in verdicts.values()):
+        return WeightDistance((0.0, 0.0), of, "every condition on weights is certified here")
+    low = lower_end(verdicts, letters)
+    why = never_met(verdicts)
+    asked = [each for each in verdicts if isinstance(each, IsIdentity) and letters_of(each) & set(letters.value)]
+    if why is None and each_head and asked:
+        if narrow is not None:
+            d = next(iter(letters.matrices.values())).shape[0]
+            rank = f"{asked[0].term} = I has rank {d} and a head of width {narrow} no more than that"
+            why = f"{rank}: no weights of these shapes meet it"
+        else:
+            why = "it asks of every head: no neighbour is sought"
+        of = "a head"
+    if why is not None:
+        return WeightDistance((low, math.inf), of, why)
+    if next(iter(letters.matrices.values())).shape[0] > WIDEST:
+        return WeightDistance((low, math.inf), of, f"no neighbour is sought beyond d = {WIDEST}")
+    settled = frozenset(each for each, verdict in verdicts.items() if verdict is None or verdict.is_holds)
+    found = nearest_of_letters(conditions, letters, settled=settled)
     if found is None:
-        return StatementDistance((low, math.inf), "F", "no neighbour was found that can be certified")
+        return WeightDistance((low, math.inf), of, "no neighbour was found that can be certified")
     says = "a matrix at the upper end meets every condition on weights, certified"
-    return StatementDistance((min(low, found.distance[1]), found.distance[1]), "F", says, found)
+    return WeightDistance((min(low, found.distance[1]), found.distance[1]), of, says, found)
 
 
-def _on_weights(condition: Condition) -> bool:
-    return not isinstance(condition, Relation) or bool(condition.relation.atoms(MatrixNumber))
+def _of(conditions: Sequence[Condition], letters: Letters) -> str:
+    """Which matrices are asked of: ``F``, ``S``, or both."""
+    asked = set().union(*(letters_of(each) for each in conditions)) if conditions else set()
+    named = ["F"] if asked & set(letters.value) else []
+    named += ["S"] if letters.score in asked else []
+    return " and ".join(named) or "F"
 
 
-def _margin(verdict: Verdict) -> float:
-    """How far the matrix may move and the condition still fails, in the spectral norm; 0 where that is not known."""
-    if verdict.unit != "spectral norm":
-        return 0.0
-    distance = verdict.details.get("distance")
-    return float((distance[0] if distance else verdict.margin) or 0.0)
-
-
-def nearest_layer_matrix(
-    conditions: Sequence[Condition], weights: LayerWeights, shifts: Sequence[float] = SHIFTS
-) -> Nearby | None:
-    """The first of the candidates on which every condition on F is certified; ``None`` where there is none."""
-    stored = weights.value
-    with np.errstate(all="ignore"):
-        floats = np.ldexp(stored.center, stored.exponent)
-    if not np.isfinite(floats).all():
-        return None
-    for candidate in _candidates(floats, conditions, shifts):
-        if _meets(conditions, Enclosure.from_floats(candidate)):
-            return Nearby(candidate, norm_of(total([stored, Enclosure.from_floats(-candidate, name="minus")])))
+def never_met(verdicts: Mapping[Condition, Verdict | None]) -> str | None:
+    """A condition that fails and speaks of no matrix (``d = 2``), or of one that is no weight of attention: nothing mends it."""
+    for each, verdict in verdicts.items():
+        if verdict is not None and verdict.is_fails and not letters_of(each):
+            return f"{verdict.reason}: no weights of this width meet it"
+        if verdict is not None and verdict.reason.endswith("is not bound to weights"):
+            return f"{verdict.reason} of the attention: whether it can be met is not decided"
     return None
 
 
-def _meets(conditions: Sequence[Condition], moved: Enclosure) -> bool:
-    """Is every condition on weights certified for F = V = this matrix?"""
-    letters = LayerSymbolValues("nearest", {"F": moved, "V": moved})
-    for condition in conditions:
-        if ON_WEIGHTS.find(type(condition)) is None:
-            return False
-        verdict = ON_WEIGHTS(condition, letters)
-        if verdict is not None and not verdict.is_holds:
-            return False
-    return True
+def lower_end(verdicts: Mapping[Condition, Verdict | None], letters: Letters | None) -> float:
+    """How far the weights are at least: what the condition that is farthest says."""
+    failing = [(each, verdict) for each, verdict in verdicts.items() if verdict is not None and verdict.is_fails]
+    return max((_least(each, verdict, letters) for each, verdict in failing), default=0.0)
 
 
-def _candidates(F: Array, conditions: Sequence[Condition], shifts: Sequence[float]) -> Iterator[Array]:
-    """Matrices near F, the nearest first, as far as floats can tell."""
-    symmetric = any(isinstance(each, Symmetric) for each in conditions)
-    leads = any(isinstance(each, SimpleTop | Relation) and _on_weights(each) for each in conditions)
-    base = 0.5 * (F + F.T) if symmetric else F
-    if symmetric or not leads:
-        yield base
-    if not leads:
-        return
-    size = float(np.linalg.norm(base, 2)) or 1.0
-    parts = any(each.relation.atoms(ScoreAtEigenvector) for each in conditions if isinstance(each, Relation))
-    modulus = any(isinstance(each, NonPrincipalModulusBelow) for each in conditions)
-    for share in shifts:
-        shift = share * size
-        if symmetric:
-            yield _raised_symmetric(base, shift)
-            continue
-        made: list[Array | None]
-        if parts:
-            made = list(_symmetric_part_leads(base, shift))
-        elif modulus:
-            made = [_raised(base, shift, modulus=True)]
+def _least(condition: Condition, verdict: Verdict, letters: Letters | None) -> float:
+    """How far the matrices may move, and the condition still fails; 0 where that is not known."""
+    margin = float((verdict.details.get("distance") or [verdict.margin])[0] or 0.0)
+    if isinstance(condition, Relation):
+        slope = slope_of_norm(condition.relation)
+        return 0.0 if slope is None or verdict.unit != "difference of the sides" else down(margin / slope)
+    if letters is not None and isinstance(condition, _DEFINITE) and isinstance(condition.term, sp.MatrixSymbol):
+        return max(margin if verdict.unit == "spectral norm" else 0.0, _to_definite(condition, letters))
+    if verdict.unit == "spectral norm":
+        return margin
+    if verdict.unit.startswith("spectral norm of the scores times ") and letters is not None:
+        return down(margin / letters.scale)
+    if verdict.unit == "spectral norm of Y^T X" and letters is not None and letters.score is not None:
+        score, value = norm_of(letters.of(letters.score)), norm_of(letters.of(letters.value[0]))
+        linear = value[1] * letters.scale + score[1]
+        root = math.sqrt(linear * linear + 4 * letters.scale * margin) + linear
+        return down(2 * margin / root, 16) if root > 0 else 0.0
+    return 0.0
+
+
+def _to_definite(condition: OfOneMatrix, letters: Letters) -> float:
+    name = condition.term.name
+    ends = symmetric_extremes(letters.of(name)) if name in letters.matrices else None
+    if ends is None:
+        return 0.0
+    wrong = ends[1][0] if isinstance(condition, NegativeDefinite) else -ends[0][1]
+    return down(max(0.0, wrong) / letters.scales.get(name, 1.0))
+
+
+def nearest_of_letters(
+    conditions: Sequence[Condition],
+    letters: Letters,
+    shifts: Sequence[float] = SHIFTS,
+    settled: frozenset[Condition] = frozenset(),
+) -> Nearby | None:
+    """The nearest of the candidates on which every condition is certified; ``None`` where there is none.
+
+    A letter all of whose conditions are ``settled`` (certified of the stored weights) stays as it is.
+    """
+    found: list[Nearby] = []
+    for way in ways(conditions):
+        for share in shifts:
+            made = next((each for each in _candidates(way, letters, share, settled) if each.meets(way)), None)
+            if made is not None:
+                found.append(made.nearby(letters))
+                break
+    return min(found, key=lambda each: each.distance[1], default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Other matrices for some letters; ``given``: conditions that hold by how they were made; ``quotient``: X of W' = X B."""
+
+    letters: Letters
+    changed: Mapping[str, Array | None]
+    given: frozenset[Condition] = field(default_factory=frozenset)
+    quotient: tuple[sp.MatrixExpr, Array] | None = None
+
+    def meets(self, way: Sequence[Condition]) -> bool:
+        environment = LayerSymbolValues(
+            "nearest", self.letters.matrices, self.letters.scales, answers=self.letters.made
+        )
+        for condition in way:
+            if condition in self.given:
+                continue
+            if ON_WEIGHTS.find(type(condition)) is None:
+                return False
+            if self.quotient is not None and getattr(condition, "term", None) == self.quotient[0]:
+                verdict = self._of_quotient(condition)
+            elif isinstance(condition, Relation) and (form := positive_form(condition.relation)) is not None:
+                verdict = environment.answer("positive-definite", form)
+            else:
+                verdict = ON_WEIGHTS(condition, environment)
+            if verdict is not None and not verdict.is_holds:
+                return False
+        return True
+
+    def _of_quotient(self, condition: Condition) -> Verdict:
+        """``W' B^-1 = X`` where B is invertible, so the condition is asked of X."""
+        assert self.quotient is not None and isinstance(condition, OfOneMatrix)
+        regular = certify("nonsingular", self.letters.of(self.letters.value[0]))
+        return certify(condition.called, Enclosure.from_floats(self.quotient[1])) if regular.is_holds else regular
+
+    def nearby(self, stored: Letters) -> Nearby:
+        ends = [(0.0, 0.0)]
+        for name in self.changed:
+            here, there = stored.of(name), self.letters.of(name)
+            minus = replace(there, center=-there.center, _exact=None)
+            away = stored.made.once(("away", here, there), lambda: norm_of(total([here, minus])))  # noqa: B023 - at once
+            ends.append(scaled_interval(away, stored.scales.get(name, 1.0)))
+        interval = max(low for low, _ in ends), max(high for _, high in ends)
+        value = next((self.changed[name] for name in stored.value if name in self.changed), None)
+        return Nearby(interval, value, self.changed.get(stored.score) if stored.score else None)
+
+
+def _candidates(
+    way: Sequence[Condition], stored: Letters, share: float, settled: frozenset[Condition]
+) -> Iterator[_Candidate]:
+    """Every value matrix of the candidates with every score matrix, the nearest values first."""
+    value, score = stored.value[0] if stored.value else None, stored.score
+    of_value = [each for each in way if letters_of(each) & set(stored.value) and score not in letters_of(each)]
+    values: list[Array | None] = [None]
+    if value is not None and of_value and not settled.issuperset(of_value):
+        wanted = _joined([wanted_of(of_value, matrix(name)) for name in stored.value])
+        floats = _floats(stored.of(value))
+        values = [*matrices_near(floats, wanted, share, lambda: stored.made.once("sym", lambda: decomposed(floats)))]
+    for F in values:
+        matrices = dict(stored.matrices)
+        changed: dict[str, Array | None] = {}
+        given: frozenset[Condition] = frozenset()
+        if F is not None:
+            moved = stored.enclosed(F)
+            matrices |= dict.fromkeys(stored.value, moved)
+            changed[value or ""] = F
+            given = _given_of_value(of_value, F)
+        base = _Candidate(replace(stored, matrices=matrices), changed, given)
+        of_score = [each for each in way if score in letters_of(each)]
+        coupled = [each for each in of_score if letters_of(each) & set(stored.value)]
+        if score is None or not of_score or (settled.issuperset(of_score) and (F is None or not coupled)):
+            yield base
         else:
-            made = [_pair_parted(base, shift), _raised(base, shift)]
-        yield from sorted((m for m in made if m is not None), key=lambda m: float(np.linalg.norm(m - base, 2)))
+            yield from _with_scores(of_score, base, stored, share)
 
 
-def _raised_symmetric(S: Array, shift: float) -> Array:
-    """The largest eigenvalue raised until it is ``shift`` above the next and above 0."""
-    values, vectors = np.linalg.eigh(S)
-    top, below = float(values[-1]), float(values[-2]) if len(values) > 1 else -math.inf
-    by = max(0.0, shift - (top - below), shift - top)
-    made = S + by * np.outer(vectors[:, -1], vectors[:, -1])
-    return np.asarray(0.5 * (made + made.T))
+def _joined(parts: Sequence[Wanted]) -> Wanted:
+    """A system may call its values by two letters."""
+    first, *others = parts
+    for each in others:
+        first = each if each.anything else first
+    return first
 
 
-def _pair_parted(F: Array, shift: float) -> Array | None:
-    """The leading complex pair made real and parted by ``shift``; ``None`` where a real eigenvalue leads."""
-    T, Z = scipy.linalg.schur(F, output="real")
-    blocks = [place for place in range(len(T) - 1) if T[place + 1, place] != 0]
-    if not blocks:
-        return None
-    real = [T[place, place] for place in range(len(T)) if place not in blocks and place - 1 not in blocks]
-    first = max(blocks, key=lambda place: T[place, place])
-    if real and max(real) >= T[first, first]:
-        return None
-    upper, lower = abs(T[first, first + 1]), abs(T[first + 1, first])
-    gone = (first, first + 1) if upper < lower else (first + 1, first)
-    T[gone] = 0.0
-    T[first, first] += max(shift, shift - T[first, first])
-    return np.asarray(Z @ T @ Z.T)
+def _given_of_value(conditions: Sequence[Condition], F: Array) -> frozenset[Condition]:
+    """What ``c I`` is by how it was made: ``lambda_1 = lambda_2``, and the (negative) identity that was wanted."""
+    if not np.array_equal(F, F[0, 0] * np.eye(len(F))):
+        return frozenset()
+    return frozenset(
+        each
+        for each in conditions
+        if is_double(each)
+        or (isinstance(each, IsIdentity) and F[0, 0] == (1.0 if isinstance(each.term, sp.MatrixSymbol) else -1.0))
+    )
 
 
-def _symmetric_part_leads(F: Array, shift: float) -> Iterator[Array]:
-    """Matrices whose symmetric part has a leader with ``2 |K v| < gap``, K the skew part: some raise the leader further."""
-    S, K = 0.5 * (F + F.T), 0.5 * (F - F.T)
-    values, vectors = np.linalg.eigh(S)
-    v, gap = vectors[:, -1], float(values[-1] - values[-2]) if len(values) > 1 else math.inf
-    turned = float(np.linalg.norm(K @ v))
-    if not math.isfinite(gap):
-        return
-    lacking = max(0.0, 2 * turned - gap)
-    if gap > shift:
-        yield S + min(1.0, (gap - shift) / (2 * turned) if turned else 1.0) * K
-    for times in (1.0, 1.5, 2.0, 4.0, 8.0):
-        yield F + (times * lacking + shift) * np.outer(v, v)
+def _with_scores(way: Sequence[Condition], base: _Candidate, stored: Letters, share: float) -> Iterator[_Candidate]:
+    """The candidate with other scores, in the units of what is stored (times the scale)."""
+    name, scale = stored.score or "", stored.scale
+    W, term = _floats(stored.of(name)) / scale, matrix(name)
+    quotient = next((each.term for each in way if isinstance(each, OfOneMatrix) and each.term.has(sp.Inverse)), None)
+    wanted = wanted_of(way, term)
+    if quotient is not None:
+        yield from _with_quotient(way, quotient, base, W, scale, share)
+    elif wanted.multiple_of is not None:
+        yield from _with_multiple(way, wanted, base, W, scale, share)
+    else:
+        for made in matrices_near(W, wanted, share):
+            moved = Enclosure.from_floats(made * scale)
+            given = frozenset(each for each in way if isinstance(each, IsIdentity) and wanted.identity)
+            given |= frozenset(each for each in way if is_zero(each) and not made.any())
+            yield _changed(base, name, moved, made * scale, given)
 
 
-def _raised(F: Array, shift: float, modulus: bool = False) -> Array | None:
-    """The largest real eigenvalue raised above every real part (or modulus) along its eigenvectors; ``None`` without one."""
-    values, left, right = scipy.linalg.eig(F, left=True, right=True)
-    real = np.flatnonzero(values.imag == 0)
-    if not len(real):
-        return None
-    place = real[np.argmax(values[real].real)]
-    v, w = right[:, place].real, left[:, place].real
-    others = np.delete(np.abs(values) if modulus else values.real, place)
-    wanted = max(0.0, float(others.max(initial=-math.inf))) + shift
+def _changed(
+    base: _Candidate, name: str, moved: Enclosure, floats: Array | None, given: frozenset[Condition]
+) -> _Candidate:
+    letters = replace(base.letters, matrices={**base.letters.matrices, name: moved})
+    return replace(base, letters=letters, changed={**base.changed, name: floats}, given=base.given | given)
+
+
+def _with_multiple(
+    way: Sequence[Condition], wanted: Wanted, base: _Candidate, W: Array, scale: float, share: float
+) -> Iterator[_Candidate]:
+    """``W' = c I`` or ``c V'``: the nearest c, and the nearest that is positive, or as large as is asked."""
+    of = wanted.multiple_of
+    assert of is not None
+    to = np.eye(len(W)) if of == IDENTITY else _floats(base.letters.of(base.letters.value[0]))
+    near = factor(W) if of == IDENTITY else float((W * to).sum() / ((to * to).sum() or 1.0))
+    small = share * (norm_about(W) or 1.0) / (norm_about(to) or 1.0)
+    least = 0.0 if wanted.least is None else wanted.least
+    for c in [0.0] if wanted.zero else [near, max(near, small), max(near, least)]:
+        given = frozenset(each for each in way if isinstance(each, MultipleOf))
+        # tr(c I) = c d, and tr(c V V) = c |V|_F^2 where V is symmetric
+        symmetric = of == IDENTITY or certify("symmetric", base.letters.of(base.letters.value[0])).is_holds
+        if c >= 0 and symmetric and to.any():
+            given |= {each for each in way if trace_is_met(each, matrix(base.letters.score or ""), of, c > 0)}
+        if of == IDENTITY:
+            moved = Enclosure.from_floats(c * scale * to)
+        else:
+            moved = product(Enclosure.from_floats(c * scale * np.eye(len(W))), base.letters.of(base.letters.value[0]))
+        yield _changed(base, base.letters.score or "", moved, c * scale * to, given)
+
+
+def _with_quotient(
+    way: Sequence[Condition], quotient: sp.MatrixExpr, base: _Candidate, W: Array, scale: float, share: float
+) -> Iterator[_Candidate]:
+    """``W' = X B'`` with X symmetric near ``W B^-1``, or such that ``B^T W'`` is near ``B^T W``.
+
+    Where sym(W') is to be definite, too, X is moved along the solution of ``X B' + B'^T X = +-I``, and B' is B shifted until
+    that solution has the sign that X is to have (Lyapunov); in the end W' is small, and then it is near enough.
+    """
+    wanted, sign = wanted_of(way, quotient), wanted_of(way, matrix(base.letters.score or "")).sign
+    stored = _floats(base.letters.of(base.letters.value[0]))
+    found: list[tuple[float, Array, Array]] = []
+    for B in _invertible(stored, wanted.sign * sign, share):
+        for X in _quotients(W, B, wanted, sign, share):
+            if np.isfinite(X).all():
+                moved = max(norm_about(B - stored), norm_about(X @ B - W))
+                found.append((moved, B, 0.5 * (X + X.T) if wanted.symmetric else X))
+    for _, B, X in sorted(found, key=lambda each: each[0]):
+        made = base
+        if B is not stored:
+            matrices = {**base.letters.matrices, **dict.fromkeys(base.letters.value, Enclosure.from_floats(B))}
+            changed = {**base.changed, base.letters.value[0]: B}
+            made = replace(base, letters=replace(base.letters, matrices=matrices), changed=changed)
+        moved_scores = product(Enclosure.from_floats(X * scale), made.letters.of(base.letters.value[0]))
+        made = _changed(made, base.letters.score or "", moved_scores, X @ B * scale, frozenset())
+        yield replace(made, quotient=(quotient, X))
+
+
+def _invertible(B: Array, sign: int, share: float) -> list[Array]:
+    """B, and B shifted until all its eigenvalues are on the side that is asked for, by their real parts."""
+    if not sign:
+        return [B]
+    size = norm_about(B) or 1.0
+    lacking = share * size - float((sign * np.linalg.eigvals(B).real).min())
+    return [
+        B,
+        *(B + sign * (lacking + more * size) * np.eye(len(B)) for more in (0.0, 0.1) if lacking + more * size > 0),
+    ]
+
+
+def _quotients(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> list[Array]:
+    """Candidates for X in ``W' = X B``."""
+    try:
+        inverse = np.linalg.inv(B)
+        along = solve_continuous_lyapunov(B.T, (sign or 1) * np.eye(len(B)))
+    except np.linalg.LinAlgError:
+        return []
+    made = [
+        *matrices_near(W @ inverse, wanted, share),
+        *(inverse.T @ Z @ inverse for Z in matrices_near(B.T @ W, wanted, share)),
+    ]
+    small = share * (norm_about(W) or 1.0) / (norm_about(B) or 1.0)
+    made.append((wanted.sign or 1) * small * np.eye(len(B)))
+    if not sign:
+        return made
+    along = 0.5 * (along + along.T)
+    unit = along / (norm_about(along) or 1.0)
+    return [
+        *(X + times * max(0.0, _lacking(X @ B, sign)) * 2 * along for X in made for times in (1 + 1e-3, 2.0)),
+        small * unit,
+        10 * small * unit,
+    ]
+
+
+def _lacking(W: Array, sign: int) -> float:
+    """How far sym(W) is from the definite matrices of that sign."""
+    return -float(np.linalg.eigvalsh(sign * 0.5 * (W + W.T)).min())
+
+
+def _floats(stored: Enclosure) -> Array:
     with np.errstate(all="ignore"):
-        made = F + max(0.0, wanted - float(values[place].real)) * np.outer(v, w) / (w @ v)
-    return made if np.isfinite(made).all() else None
+        return np.asarray(np.ldexp(stored.center, stored.exponent))
 
 
 def outputs_reaching(wanted: Array, outputs: Array, values: Array) -> Array | None:

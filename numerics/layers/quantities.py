@@ -16,7 +16,6 @@ from flint import acb, arb
 from numpy.typing import NDArray
 
 from eigentoken.documents.check_document import Interval as IntervalDocument
-from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.dominance import discs_of
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.norms import norm_interval
@@ -151,7 +150,7 @@ def scaled_interval(interval: Interval, scale: float) -> Interval:
 
 def symmetric_extremes(enclosure: Enclosure) -> tuple[Interval, Interval] | None:
     """Intervals of the smallest and the largest eigenvalue of sym(M), in the units of the input."""
-    found = eigenvalue_intervals(*enclosure.symmetric_part)
+    found = enclosure.symmetric_spectrum
     if found is None:
         return None
     w, e, _ = found

@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import TINY, UNIT, down, frobenius_above, gamma, scale_down, scale_up, up
 from eigentoken.numerics.layers.quantities import Interval
@@ -25,7 +24,7 @@ ROOT_TWO = 1.4142135623730954  # above sqrt(2)
 
 def symmetric_parts(enclosure: Enclosure) -> tuple[list[float], list[float]] | None:
     """Lower and upper ends of the eigenvalues of sym(M), from the top, in the units of the input."""
-    found = eigenvalue_intervals(*enclosure.symmetric_part)
+    found = enclosure.symmetric_spectrum
     if found is None:
         return None
     values, error, _ = found
@@ -45,7 +44,7 @@ def skew_at_leader(enclosure: Enclosure) -> Interval | None:
     """The interval of ``|K v|^2``; ``None`` where the leader of the symmetric part is not certainly apart."""
     n = enclosure.shape[0]
     symmetric, rho = enclosure.symmetric_part
-    found = eigenvalue_intervals(symmetric, rho)
+    found = enclosure.symmetric_spectrum
     if found is None or n < 2:
         return None
     values, error, vectors = found

@@ -32,6 +32,7 @@ from eigentoken.numerics.layers.quantities import (
     scaled_interval,
     without_factors,
 )
+from eigentoken.numerics.layers.score_at_leader import score_at_leader
 from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
@@ -273,7 +274,8 @@ class LayerSymbolValues(SymbolValues):
         if not self.light:
             return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
         verdict = certify_wide(name, enclosure, options, self.answers.once)
-        enclosure.__dict__.pop("symmetric_part", None)  # made again when asked for
+        for made in ("symmetric_part", "symmetric_spectrum"):  # again when asked for
+            enclosure.__dict__.pop(made, None)
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
@@ -372,3 +374,12 @@ class HeadSymbolValues(SymbolValues):
         role = self._role(term)
         ends = self._once(("real parts", role), lambda found: found.parts())
         return scaled_parts(ends, self.head.scale) if role == "score" else ends
+
+    def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
+        """``v^T P v`` at the leading eigenvector v of U, through the factors."""
+        if (self._role(form), self._role(term)) != ("score", "value"):
+            return super().form_at_leader(form, term)
+        found = self.answers.once("score at leader", lambda: score_at_leader(self.head))
+        if found is None:
+            raise NotBound(f"the leading eigenvector of {term} is not enclosed")
+        return scaled_interval(found, self.head.scale)

@@ -29,7 +29,7 @@ from eigentoken.documents.check_document import TokenBound
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
-from eigentoken.numerics.layers.head_jacobian import head_norms, jacobian_bound, jacobian_norm
+from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norm
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
 if TYPE_CHECKING:
@@ -119,10 +119,14 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     at_weights = {"BD-D2", "BD-R1", "BD-M1", "BD-J2"} & set(asked)
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
+        factors = [Tall.of(head) for head in layer.heads] if {"BD-J2", "BD-R1b", "BD-R4"} & set(asked) else []
         found += _diversity(layer, x, rows, asked)
-        found += _from_norms(layer, asked)
+        found += _from_norms(layer, factors, rows if mask.all() and layer.pairs is None else (), asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
             found += _of_head(index, head, x, scores, weights, asked)
+            if "BD-J2" in asked:
+                bound = _with_room(jacobian_bound(head, x, weights, factors[index]))
+                found.append(Bound("BD-J2", index, bound, jacobian_norm(head, x.center, weights.center)))
     return found
 
 
@@ -164,28 +168,40 @@ def _diversity(
     return found
 
 
-def _from_norms(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
-    """BD-R4, and BD-R1b of each head: from the norms of the weights and the diameter of the tokens."""
+def _from_norms(
+    layer: LayerAtTokens,
+    factors: Sequence[tuple[Tall, Tall]],
+    unmasked: Sequence[tuple[Balls, Balls]],
+    asked: Sequence[str],
+) -> list[Bound]:
+    """BD-R4, and BD-R1b of each head: from the norms of the weights and the diameter of the tokens.
+
+    ``unmasked``: scores and weights of the heads without a mask and positions, where they are known.
+    """
     if not {"BD-R1b", "BD-R4"} & set(asked):
         return []
-    n, d = layer.seen.shape
+    d = layer.seen.shape[1]
     seen, found = np.asarray(layer.seen, dtype=np.float64), []
     before = _diameter(seen)
     square = inflate(before**2 * (1 + 2 * gamma(d + 4)), 4)
-    norms = [head_norms(head) for head in layer.heads]
-    factors = [inflate(math.tanh(min(inflate(P * square / 4, 4), 400.0)), 16) for _, P in norms]
+    norms = [head_norms(head, each) for head, each in zip(layer.heads, factors, strict=True)]
+    shrunk = [inflate(math.tanh(min(inflate(P * square / 4, 4), 400.0)), 16) for _, P in norms]
     if "BD-R4" in asked:
-        total = math.fsum(U * factor for (U, _), factor in zip(norms, factors, strict=True))
+        total = math.fsum(U * factor for (U, _), factor in zip(norms, shrunk, strict=True))
         after = _diameter(np.asarray(layer.state, dtype=np.float64) + layer.update)
         change = abs(after - before) / before if before > 0 else 0.0
         found.append(Bound("BD-R4", None, _with_room(inflate(total, len(norms) + 4)), change, 1.0))
     if "BD-R1b" in asked:
-        for index, (head, (U, _), factor) in enumerate(zip(layer.heads, norms, factors, strict=True)):
-            _, weights = scores_and_weights(head, exact(seen), np.ones((n, n), dtype=bool), None)
-            values = seen @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
-            measured = _diameter(weights.center @ values) / before if before > 0 else 0.0
+        for index, (head, (U, _), factor) in enumerate(zip(layer.heads, norms, shrunk, strict=True)):
+            plain = unmasked[index] if unmasked else _without_mask(head, seen)
+            values = seen @ np.asarray(head["V"], dtype=np.float64).T @ factors[index][0].R.T  # lengths as after O
+            measured = _diameter(plain[1].center @ values) / before if before > 0 else 0.0
             found.append(Bound("BD-R1b", index, _with_room(inflate(U * factor, 4)), measured, U))
     return found
+
+
+def _without_mask(head: Mapping[str, Any], seen: Array) -> tuple[Balls, Balls]:
+    return scores_and_weights(head, exact(seen), np.ones((len(seen), len(seen)), dtype=bool), None)
 
 
 def _relative(size: float, least: float) -> float:
@@ -195,7 +211,7 @@ def _relative(size: float, least: float) -> float:
 def _of_head(
     index: int, head: Mapping[str, Any], x: Balls, scores: Balls, weights: Balls, asked: Sequence[str]
 ) -> list[Bound]:
-    """BD-R1, BD-M1 and BD-J2."""
+    """BD-R1 and BD-M1."""
     a, found = weights.center, []
     if {"BD-R1", "BD-M1"} & set(asked):
         values = x.center @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
@@ -209,9 +225,6 @@ def _of_head(
         least = float(np.max([0.0, np.min(a[:, 0] - weights.radius[:, 0])]))
         factor = min(1.0, _with_room(inflate(1 - least * (1 - 4 * UNIT), 2)))
         found.append(Bound("BD-M1", index, factor, measured, 1.0))
-    if "BD-J2" in asked:
-        bound = _with_room(jacobian_bound(head, x, weights))
-        found.append(Bound("BD-J2", index, bound, jacobian_norm(head, x.center, a)))
     return found
 
 

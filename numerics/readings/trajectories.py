@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -31,7 +31,7 @@ from eigentoken.theory.language.places import (
 )
 from eigentoken.theory.language.readings import DISTANCE
 from eigentoken.theory.language.regions import StateRegion
-from eigentoken.theory.systems.system import Space, Time
+from eigentoken.theory.systems.system import Space, Time, parameters_at
 
 __all__ = ["ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
 
@@ -166,11 +166,17 @@ def _safe_step(values: Tensor, scores: Tensor, size: Tensor) -> Tensor:
 
 def _runge_kutta(problem: Problem, x: Tensor, one: Tensor, clock: Tensor, step: Tensor) -> Tensor:
     """The next state of the method of order 4, retracted; ``one`` is the velocity at ``x``."""
-    h = step.reshape(-1, 1, 1)
-    two = problem.advance(problem.retract(x + h / 2 * one), clock + step / 2)
-    three = problem.advance(problem.retract(x + h / 2 * two), clock + step / 2)
+    h, middle = step.reshape(-1, 1, 1), clock + step / 2
+    half_way = _at_one_time(problem, middle)
+    two = half_way.advance(problem.retract(x + h / 2 * one), middle)
+    three = half_way.advance(problem.retract(x + h / 2 * two), middle)
     four = problem.advance(problem.retract(x + h * three), clock + step)
     return problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four))
+
+
+def _at_one_time(problem: Problem, t: Tensor) -> Problem:
+    """Its matrices at these times (one for each instance): what is asked twice of them is evaluated once."""
+    return problem if problem.autonomous else replace(problem, parameters=parameters_at(problem.parameters, t))
 
 
 def states_along(batch: Batch, count: int, longest: float) -> Iterator[Tensor]:

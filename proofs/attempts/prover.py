@@ -28,6 +28,7 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    canonical,
     children,
     conjuncts,
     free_letters,
@@ -35,7 +36,6 @@ from eigentoken.theory.kernel.propositions import (
     put,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.language.claims import Claim, Equilibrium, Stable, Unstable
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import ConsensusAt

@@ -41,6 +41,8 @@ from eigentoken.theory.statements.statement import (
     Statement,
     Vector,
 )
+from eigentoken.theory.systems.algebra import LoopAlgebra
+from eigentoken.theory.systems.catalogue import system
 
 GAIN = sp.Symbol("gamma", real=True)
 A, B, C, Y, Z = (VectorLetter(name) for name in "abcwz")
@@ -151,15 +153,21 @@ def proof(kernel: Kernel) -> Proved:
     return kernel.conjunction(_permanent(kernel), _own(kernel))
 
 
+def _never(value: Any) -> Any:
+    raise ValueError(f"hard attention asks for no exponential and no root, got {value}: compare scores")
+
+
+#: The map has no exponentials and no roots: rational tokens stay rational.
+_EXACT = LoopAlgebra(_never, _never, Fraction(1))
+
+
 def _frank_wolfe(alpha: Fraction, beta: Fraction, steps: int) -> list[tuple[Fraction, Fraction]]:
-    """Two scalar tokens under ``x^+ = x + 2/(t + 2) (best - x)``, ``best`` the one of least product: exactly."""
-    x = [alpha, -beta]
+    """Two scalar tokens under hard attention with M = -1 and the gains ``2/(t + 2)``: exactly."""
+    x: Any = ((alpha,), (-beta,))
     found = []
     for t in range(steps):
-        gain = Fraction(2, t + 2)
-        best = [min((own * other, other) for other in x)[1] for own in x]
-        x = [own + gain * (other - own) for own, other in zip(x, best, strict=True)]
-        found.append((x[0], x[1]))
+        x = system("hard-attention-map").advance(_EXACT, {"M": ((Fraction(-1),),), "alpha": Fraction(2, t + 2)}, x)
+        found.append((x[0][0], x[1][0]))
     return found
 
 
@@ -216,12 +224,14 @@ CL_16 = register(
         kind=Kind.THEOREM,
         source=recorded(FRANK_WOLFE, "hard attention, leaders"),
         title="Hard attention: leaders are permanent",
+        systems=("hard-attention-map",),
         claims=(Formula(PERMANENT), Formula(OWN)),
         proof=proof,
         notes=(
             Remark(
                 RemarkKind.CONVENTION,
-                r"A leader is a token $a$ with $a^{\top}Ma > a^{\top}Mb$ for every other token $b \neq a$; hard attention moves "
+                r"A leader is a token $a$ with $a^{\top}Ma > a^{\top}Mb$ for every other token $b \neq a$; hard "
+                r"attention (the limit of softmax attention with scores $\beta x_i^{\top}Mx_j$ as $\beta$ grows) moves "
                 r"$b$ to $b + \gamma(c - b)$, $c$ the token of largest $b^{\top}Mc$, with gains that may depend on "
                 r"token and time.",
             ),

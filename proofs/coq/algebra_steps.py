@@ -10,9 +10,8 @@ from eigentoken.proofs.coq.quantities import tensor_text
 from eigentoken.proofs.coq.speech import DEFINED, Speech
 from eigentoken.proofs.coq.terms import NotExportable
 from eigentoken.theory.calculus import Index
-from eigentoken.theory.kernel.propositions import Atom, Equivalence, ForAll, free_letters, relation_of
+from eigentoken.theory.kernel.propositions import Atom, Equivalence, ForAll, canonical, free_letters, relation_of
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.structure import as_expression
 from eigentoken.theory.kernel.tensors import Tensor
 

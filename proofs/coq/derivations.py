@@ -27,11 +27,11 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Proposition,
     bound_letters,
+    canonical,
     conjuncts,
     free_letters,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.structure import equation_of
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 from eigentoken.theory.language.terms import alpha, d, matrix, n

@@ -20,9 +20,9 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    canonical,
     put,
 )
-from eigentoken.theory.kernel.sameness import canonical
 
 __all__ = ["Spelling", "built", "parts_of"]
 

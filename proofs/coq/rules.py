@@ -19,11 +19,11 @@ from eigentoken.theory.kernel.propositions import (
     Disjunction,
     Equivalence,
     Proposition,
+    canonical,
     conjuncts,
     free_letters,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 
 __all__ = ["ASSUMED", "CONCLUDING", "EVERY_STATE", "LOGIC", "StepLemma", "assumed_step", "lemma_of", "script_of"]

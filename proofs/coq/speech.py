@@ -39,9 +39,9 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    canonical,
     free_letters,
 )
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.terms import MatrixNumber

@@ -55,6 +55,27 @@ def stable_angle() -> list[Any]:
         return [angle, mpmath.diff(lambda x: _speed(mpmath, x), angle)]
 
 
+def stable_across() -> list[Any]:
+    """``U = diag(1, -1)``, ``P = diag(-1/5, -2)``: the multipliers of tokens 2 and 3 of the state ``(v, -v, e_2)``."""
+    with mpmath.workdps(30):
+
+        def speed(angles: list[Any]) -> Any:
+            tokens = [(mpmath.cos(each), mpmath.sin(each)) for each in angles]
+            own = tokens[-1]
+            weights = [mpmath.exp(-own[0] * c / 5 - 2 * own[1] * y) for c, y in tokens]
+            push = [
+                sum(w * each[k] for w, each in zip(weights, tokens, strict=True)) / sum(weights) * (1, -1)[k]
+                for k in (0, 1)
+            ]
+            return (own[0] * push[1] - own[1] * push[0]) / mpmath.sqrt(2)
+
+        zero, half = mpmath.mpf(0), mpmath.pi / 2
+        return [
+            mpmath.diff(lambda x: speed([zero, x]), mpmath.pi),
+            mpmath.diff(lambda x: speed([zero, mpmath.pi, x]), half),
+        ]
+
+
 def stable_off_the_axis() -> Verdict:
     """In balls: the velocity changes sign from plus to minus between 2.57 and 2.58, so a stable rest lies between."""
     from flint import arb
@@ -159,7 +180,10 @@ AB_X6 = register(
                 ),
             ),
         ),
-        vectors=(Vector("the angle and its multiplier", stable_angle, ("2.5756106068188", "-0.234119171513")),),
+        vectors=(
+            Vector("the angle and its multiplier", stable_angle, ("2.5756106068188", "-0.234119171513")),
+            Vector("three tokens (v, -v, e_2): multipliers", stable_across, ("-0.144205249538", "-0.042826866662")),
+        ),
         variants=(
             Variant(
                 "Relation(Eq(SpectralNorm(P), 0))",

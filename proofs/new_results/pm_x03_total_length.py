@@ -83,6 +83,24 @@ def lengths(alpha: Any) -> list[float]:
     return found
 
 
+def flipping_cycle() -> list[float]:
+    """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps, from the top.
+
+    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections.
+    """
+    value, alpha, wide = np.diag([0.3, -1.0]), 1.8, np.sqrt(7) / 4
+    x = np.array([[0.0, 1.0], [wide, 0.75], [-wide, 0.75]])
+    other = x * [1, -1]
+    if np.abs(unit_rows(raw(x, value, alpha)) - other).max() > 1e-12:
+        return []  # no 2-cycle: no number to compare
+    sizes = np.linalg.norm(raw(x, value, alpha), axis=1), np.linalg.norm(raw(other, value, alpha), axis=1)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    here, there = x @ turn, other @ turn
+    G = np.array([[there[i] @ ((i == j) * here[j] + alpha / 3 * value @ here[j]) for j in range(3)] for i in range(3)])
+    G = G / np.sqrt(sizes[0])[:, None] / np.sqrt(sizes[1])[None]
+    return [float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]]
+
+
 def grows(source: np.random.Generator) -> Mapping[str, float]:
     """``L(x^+) - L(x) = 1/2 sum r_i(x^+) |x_i^{++} - x_i|^2``, for any step."""
     n, d, alpha = int(source.integers(1, 6)), int(source.integers(1, 5)), float(10 ** source.uniform(-1.5, 1.5))
@@ -142,6 +160,9 @@ PM_X3 = register(
                 "alpha = 5",
                 lambda: lengths(5),
                 ("6.329739463833", "13.249374923955", "13.656523489075", "13.666408226463"),
+            ),
+            Vector(
+                "a 2-cycle of three tokens: multipliers of two steps", flipping_cycle, ("5.73725", "0.42250", "0.08541")
             ),
         ),
         variants=(Variant("Symmetric(V)", "A quarter turn, one token: it turns for ever.", rotation_turns_for_ever),),

@@ -468,6 +468,11 @@ PH_T7 = register(
                 ("0.916501983957", "0.916501983957"),
             ),
             Vector("r(1000) from 0.6 for c = 1/2", shrinking_example, ("0.190660312546",)),
+            Vector(
+                "its asymptote ((1 - c^2) t)^{-1/4}",
+                lambda: [sp.Integer(750) ** -sp.Rational(1, 4)],
+                ("0.191088558441",),
+            ),
         ),
         property_tests=(heights_between_extremes, radius_follows_the_modulus),
         variants=(

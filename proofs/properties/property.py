@@ -156,6 +156,7 @@ class _Tally:
         self, statement: Statement, system: str, claim: Claim, side: bool, instances: int, seed: int
     ) -> int | None:
         """Look at one part on so many instances: how many were settled; ``None`` where no instance can be made."""
+        from eigentoken.numerics.instances.batches import joined
         from eigentoken.numerics.instances.plans import Contradiction, plan_for
         from eigentoken.numerics.readings import load
 
@@ -166,7 +167,7 @@ class _Tally:
             self.problem = str(problem)
             return None
         settled = 0
-        for batch in drawn.batches:
+        for batch in joined(drawn.batches):
             seen = OBSERVED(claim, batch)
             known = ~seen.isnan()
             settled += int(known.sum())

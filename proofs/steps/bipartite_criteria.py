@@ -21,12 +21,12 @@ from eigentoken.theory.kernel.propositions import (
     Disjunction,
     Equivalence,
     Negation,
+    canonical,
     conjuncts,
     proposition,
     put,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.conditions import Condition, SimpleTop
 from eigentoken.theory.language.terms import (

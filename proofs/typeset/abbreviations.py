@@ -1,4 +1,4 @@
-"""Letters for long terms that a printed derivation repeats: ``theta_1 = ...``, said once and used in every formula.
+"""The letters of a printed derivation: one for a long term that it repeats (``theta_1 = ...``), and one meaning for each.
 
 Only what is printed changes: a term is replaced by its letter inside a copy of the proposition, never in what was proved.
 """
@@ -15,8 +15,20 @@ from typing import Any, TypeVar
 
 import sympy as sp
 
-from eigentoken.theory.kernel.propositions import Proposition, bound_letters, free_letters, proposition
-from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.calculus import Index
+from eigentoken.theory.kernel.propositions import (
+    AnyLetter,
+    Atom,
+    Binder,
+    Proposition,
+    bound_letters,
+    free_letters,
+    inside,
+    named,
+    proposition,
+    put,
+)
+from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
@@ -25,7 +37,17 @@ from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 
-__all__ = ["WIDE", "abbreviations", "claim_letters", "defined", "printed_claims", "shortened"]
+__all__ = [
+    "WIDE",
+    "abbreviations",
+    "claim_letters",
+    "clashing",
+    "defined",
+    "printed_claims",
+    "relettered",
+    "shortened",
+    "sort",
+]
 
 #: A term of fewer parts is not worth a letter, nor one that saves fewer of them in all.
 PARTS, SAVED, LETTERS = 7, 48, 16
@@ -184,3 +206,49 @@ def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
 @lru_cache(maxsize=100_000)
 def _size(term: sp.Basic) -> int:
     return 1 + sum(map(_size, term.args)) if not isinstance(term, Tensor) else 6
+
+
+# -- one letter, one meaning ---------------------------------------------------------------------------------------------------
+
+
+def sort(letter: AnyLetter) -> str:
+    """What a letter stands for.
+
+    >>> sort(sp.Symbol("x", real=True)), sort(Index("token", "i"))
+    ('number', 'token')
+    """
+    if isinstance(letter, Index):
+        return letter.kind
+    if isinstance(letter, VectorLetter):
+        return "vector"
+    return "matrix" if isinstance(letter, sp.MatrixSymbol) else "number"
+
+
+def clashing(said: Iterable[Proposition], claims: Iterable[Proposition] = ()) -> dict[AnyLetter, AnyLetter]:
+    """Other letters for those whose name another sort keeps: the sort of the claims, or the one that is there most."""
+    first = {each for claim in claims for each in free_letters(claim) | bound_letters(claim)}
+    seen: Counter[AnyLetter] = Counter()
+    for each in said:
+        seen.update(free_letters(each) | bound_letters(each))
+    sorts: dict[str, Counter[str]] = {}
+    for letter, times in seen.items():
+        sorts.setdefault(letter.name, Counter())[sort(letter)] += times + (10**6 if letter in first else 0)
+    found: dict[AnyLetter, AnyLetter] = {}
+    for letter in sorted(seen, key=lambda each: (each.name, sort(each))):
+        kept = sorts[letter.name].most_common(1)[0][0]
+        if sort(letter) != kept:
+            mark = sorted(set(sorts[letter.name]) - {kept}).index(sort(letter)) + 1
+            found[letter] = named(letter, letter.name + "'" * mark)
+    return found
+
+
+def relettered(said: Proposition, letters: Mapping[AnyLetter, AnyLetter]) -> Proposition:
+    """A copy with other letters, bound or not."""
+    if not letters:
+        return said
+    if not isinstance(said, Atom):
+        if isinstance(said, Binder) and said.letter in letters:
+            new = letters[said.letter]
+            said = type(said)(new, put(said.guard, {said.letter: new}), put(said.body, {said.letter: new}))
+        return inside(said, lambda part: relettered(part, letters))
+    return put(said, {old: new for old, new in letters.items() if old in free_letters(said)})

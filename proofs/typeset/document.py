@@ -255,7 +255,7 @@ def facts_latex(words: str) -> str:
 def _by(told: Statement, place: int) -> str:
     """The steps that conclude the claim at that place: `` (Steps 2 and 5)``."""
     named = told.claims_from[place] if place < len(told.claims_from) else ()
-    steps = () if told.derivation is None else told.derivation.steps
+    steps = told.derivation.steps if named and told.derivation else ()
     numbers = [number for number, step in enumerate(steps, 1) if step.name in named]
     return f" ({_step_list(numbers)})" if numbers else ""
 
@@ -302,7 +302,7 @@ def _kernel_blocks(told: Statement) -> Iterator[Block]:
 
 def _step_blocks(told: Statement) -> Iterator[Block]:
     yield from _kernel_blocks(told)
-    if told.derivation is None or told.proof is not None:
+    if told.proof is not None or told.derivation is None:
         return
     yield Heading(3, "Derivation")
     steps = told.derivation.steps
@@ -388,7 +388,7 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
         found |= sources([told])
         cited = (
             [step.theorem.bibtex for step in told.derivation.steps if isinstance(step, Citation)]
-            if told.derivation and told.proof is None
+            if told.proof is None and told.derivation
             else []
         )
         for proved in told.proofs.values():

@@ -14,8 +14,16 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from eigentoken.proofs.bibliography import parse
-from eigentoken.proofs.typeset.abbreviations import WIDE, abbreviations, claim_letters, defined, one_head, shortened
-from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
+from eigentoken.proofs.typeset.abbreviations import (
+    WIDE,
+    abbreviations,
+    claim_letters,
+    clashing,
+    defined,
+    one_head,
+    relettered,
+    shortened,
+)
 from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.closed import compared
 from eigentoken.theory.kernel.formulas import SIGNS, latex, parts_latex
@@ -25,13 +33,13 @@ from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
     Proposition,
+    canonical,
     conjuncts,
     proposition,
     quantities,
     relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, bases_of, is_defined
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statements

@@ -198,7 +198,7 @@ class Summary:
 
 def _step_records(told: Statement) -> Iterator[StepRecord]:
     """The steps of a derivation: as they are written, or off the tree of the proof."""
-    for step in told.derivation.steps if told.derivation and told.proof is None else ():
+    for step in told.derivation.steps if told.proof is None and told.derivation else ():
         yield {
             "name": step.name,
             "kind": step.kind,

@@ -25,7 +25,7 @@ def test_statements_json_is_one_document_with_a_schema() -> None:
     printed = run("statements", "--json")
     assert printed.returncode == 0
     document = json.loads(printed.stdout)
-    assert document["schema"] == "eigentoken/statements/4"
+    assert document["schema"] == "eigentoken/statements/5"
     one = next(each for each in document["statements"] if each["id"] == "PM-L4")
     words = {"id", "kind", "source", "reading", "title", "status", "depends", "listed_sizes", "printed"}
     assert set(one) == words | {"systems", "about", "needs", "says"}
@@ -75,6 +75,25 @@ def test_what_holds_for_a_model_is_what_check_says(tmp_path: Path) -> None:
     counted = {name: count for name, count in answer["layers"].items() if count and name in ids}
     assert counted and counted == {name: count for name, count in held.items() if name in answer["layers"]}
     assert {each["id"] for each in answer["statements"]} == {name for name, n in answer["layers"].items() if n}
+    assert not any(answer["heads"].values())  # a layer with one head is read itself
+
+
+def test_what_holds_for_heads_alone_is_counted_beside_layers() -> None:
+    """Heads with a real positive leader ahead in modulus, as counted by eigenvalues in floats: 4 of the 16 of the sample."""
+    import numpy as np
+
+    from eigentoken.checking.layers import Held, layers_that_hold
+    from eigentoken.checking.run import open_model
+
+    model = open_model("sample:glassllm")
+    leading = 0
+    for index in range(model.n_layers):
+        for head in model.layer(index).heads:
+            values = np.linalg.eigvals(np.asarray(head.V, float) @ np.asarray(head.O, float))
+            first, second, *_ = sorted(values, key=abs, reverse=True)
+            leading += bool(abs(first.imag) < 1e-9 and first.real > 0 and abs(second) < 0.999 * abs(first))
+    assert layers_that_hold(model, ["BD-H1", "PM-N3"]) == {"BD-H1": Held(0, leading), "PM-N3": Held(0, 0)}
+    assert leading == 4
 
 
 def test_show_tells_the_story() -> None:

@@ -114,11 +114,6 @@ def test_a_notebook_names_its_kernel_and_opens_in_colab(path: Path) -> None:
     assert f"colab.research.google.com/github/eigentoken/eigentoken/blob/main/examples/{path.name}" in json.dumps(held)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_notebook_runs(tmp_path: Path) -> None:
-    executed([path for path in NOTEBOOKS if path.name == "test_a_conjecture.ipynb"], tmp_path)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_all_notebooks_run(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_nearest_weights_are_written_and_certified(tmp_path: Path) -> None:
     for index in (1, 3):
         assert found.layers[index]["distance"] == [0.0, 0.0]
         assert np.array_equal(before.layer(index).F, after.layer(index).F)
-    document = {"schema": "eigentoken/nearest/1", **json.loads(json.dumps(found.as_dict()))}
+    document = {"schema": "eigentoken/nearest/2", **json.loads(json.dumps(found.as_dict()))}
     jsonschema.validate(document, schema("nearest"))
     document["layers"][0]["word"] = "nearly"
     with pytest.raises(jsonschema.ValidationError):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigentoken.numerics.certified import probe
+from eigentoken.numerics.certified import lapack, probe
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.definiteness import (
     cholesky_bound,
@@ -245,8 +245,19 @@ def test_the_probe_factors_with_the_routine_that_the_bounds_use(monkeypatch: pyt
         return np.linalg.cholesky(a) * (1 + 2.0**-30), 0
 
     monkeypatch.setattr(probe, "_CACHE", {})
-    monkeypatch.setattr("scipy.linalg.lapack.dpotrf", sloppy)
+    monkeypatch.setattr("eigentoken.numerics.certified.lapack.dpotrf", sloppy)
     assert probe.probe_numpy().factor_ratio > 1
+
+
+def test_the_routines_of_lapack_are_those_of_scipy() -> None:
+    """They are taken from scipy's extension module without the rest of scipy.linalg."""
+    import scipy.linalg.lapack
+
+    for name in ("dgeev", "dgetrf", "dgetri", "dpotrf", "dpotrs", "dtrtrs"):
+        assert getattr(lapack, name) is getattr(scipy.linalg.lapack, name)
+    matrix = np.diag([3.0, 1.0, 2.0])
+    assert [int(np.argmax(np.abs(lapack.eigenvector(matrix, place)))) for place in range(3)] == [1, 2, 0]
+    assert lapack.eigenvector(np.full((3, 3), np.nan), 0) is None
 
 
 def test_the_time_limit_is_honest() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from eigentoken.numerics.layers.bound_scope import BOUNDED, differences
-from eigentoken.numerics.layers.certified_attention import Balls, exact, scores_and_weights
-from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norm, norm_above, norms_above
+from eigentoken.numerics.layers.certified_attention import Balls, _exponentials, exact, scores_and_weights
+from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norm, norms_above
 from eigentoken.numerics.layers.token_bounds import (
     ROOM,
     Bound,
@@ -118,13 +119,50 @@ def test_a_layer_that_is_no_bilinear_softmax_is_refused_by_the_part() -> None:
 def test_norms_of_balls_contain_every_matrix_in_them() -> None:
     source = np.random.default_rng(3)
     center, radius = source.normal(size=(20, 5, 3)), np.abs(source.normal(size=(20, 5, 3))) * 1e-3
-    bounds = norms_above(Balls(center, radius))
+    bounds = norms_above(center, np.linalg.norm(radius, axis=(1, 2)) * (1 + 1e-12))
     for _ in range(20):
         inside = center + radius * source.choice([-1.0, 1.0], size=center.shape)
         assert (np.linalg.norm(inside, 2, axis=(1, 2)) <= bounds).all()
-    assert norm_above(exact(np.diag([3.0, 4.0]))) == pytest.approx(4.0, rel=1e-12)
-    assert norm_above(exact(np.diag([3.0, 4.0]))) >= 4.0
-    assert np.isinf(norms_above(exact(np.full((2, 2, 2), np.nan)))).all()
+    assert np.isinf(norms_above(np.full((2, 2, 2), np.nan), np.zeros(2))).all()
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 4), (2, 30, 3), (2, 3, 30)])
+@pytest.mark.parametrize("values", [(1.0,), (1.0, 1.0 - 1e-3), (1.0, 1.0 - 1e-9), (1.0, 1.0), (0.0,)])
+def test_norms_are_close_from_above_however_the_singular_values_lie(
+    shape: tuple[int, int, int], values: tuple[float, ...]
+) -> None:
+    """Close, equal and vanishing leaders, in sizes up to the ends of the floats; the exact norm is known."""
+    source, (count, k, columns) = np.random.default_rng(8), shape
+    small = min(k, columns)
+    singular = np.array([*values, *np.linspace(0.1, 0.2, small)])[:small]
+    singular *= 1.0 if values[0] else 0.0
+    stack = []
+    for _ in range(count):
+        left, right = (np.linalg.qr(source.normal(size=(size, small)))[0] for size in (k, columns))
+        stack.append(left * singular @ right.T)
+    for size in (1.0, 2.0**500, 2.0**-500, 2.0**1000):
+        found = norms_above(np.array(stack) * size, np.zeros(count))
+        exact_norms = np.linalg.norm(np.array(stack), 2, axis=(1, 2))
+        assert (found / size >= exact_norms * (1 - 1e-15)).all()
+        assert (found <= exact_norms * size * (1 + 1e-6) + 1e-150).all()
+
+
+def test_norms_of_an_exact_matrix_are_not_below_it() -> None:
+    """diag(3, 4), and the matrix of ones whose norm is exactly its size."""
+    assert 4.0 <= float(norms_above(np.diag([3.0, 4.0])[None], np.zeros(1))[0]) <= 4.0 * (1 + 1e-12)
+    assert 16.0 <= float(norms_above(np.ones((1, 16, 16)), np.zeros(1))[0]) <= 16.0 * (1 + 1e-12)
+
+
+def test_exponentials_are_within_their_promise_of_arb() -> None:
+    source = np.random.default_rng(2)
+    values = -np.concatenate(
+        [source.uniform(0, 2, 500), source.uniform(0, 700, 500), np.arange(65) / 128, [0.0, 1e-300]]
+    )
+    for value, found in zip(values, _exponentials(values), strict=True):
+        true = arb(float(value)).exp()
+        assert abs(arb(float(found)) - true) <= true * arb(2.0**-50) + arb(2.0**-1022)
+    assert list(_exponentials(np.array([[-np.inf, 0.0], [-900.0, -745.2]]))[0]) == [0.0, 1.0]
+    assert np.isnan(_exponentials(np.array([np.nan]))).all()
 
 
 def test_the_oscillation_of_wide_scores_is_not_below_that_of_their_middles() -> None:

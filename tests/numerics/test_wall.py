@@ -41,6 +41,7 @@ LANGUAGE = {
     "eigentoken.theory.systems.algebra": "the operations in which an observable is written",
     "eigentoken.theory.language.claims": "words",
     "eigentoken.theory.language.conditions": "words",
+    "eigentoken.theory.language.contractions": "words",
     "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
     "eigentoken.theory.language.proportion": "a condition on two matrices",
     "eigentoken.theory.language.matrix_words": "words",

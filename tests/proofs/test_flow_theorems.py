@@ -14,8 +14,8 @@ from eigentoken.theory.calculus import SLOT, Index, dot, exponential, one, vecto
 from eigentoken.theory.kernel.books import textbook
 from eigentoken.theory.kernel.instances import UnboundedFrom, VelocityIs, rows
 from eigentoken.theory.kernel.logic import assume
+from eigentoken.theory.kernel.propositions import same
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.systems.catalogue import system
 

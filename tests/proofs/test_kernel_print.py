@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.typeset.distinct_letters import clashing, relettered
+from eigentoken.proofs.typeset.abbreviations import clashing, relettered
 from eigentoken.proofs.typeset.document import PrintedArgument, of_statement
 from eigentoken.proofs.typeset.kernel_steps import HOW, LOGIC, kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex
@@ -89,7 +89,9 @@ def test_a_recalled_statement_is_named_and_not_unfolded() -> None:
 
     told = replace(whole, proof=proof)
     steps = kernel_steps(told)[0].steps
-    assert [(each.rule, each.how) for each in steps[:-1]] == [("recall", "proved in PM-L4")]
+    assert [(each.rule, each.how) for each in steps[:-1]] == [
+        ("recall", "proved in Stability of consensus for the Oja map (PM-L4)")
+    ]
 
 
 def test_a_letter_has_one_meaning_in_a_derivation() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from eigentoken.theory.kernel.propositions import proposition
-from eigentoken.theory.kernel.sameness import same
+from eigentoken.theory.kernel.propositions import proposition, same
 from eigentoken.theory.language.verdicts import holds
 from eigentoken.theory.statements import statement as statements_module
 from eigentoken.theory.statements.registry import statement

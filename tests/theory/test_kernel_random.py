@@ -29,14 +29,15 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    canonical,
     children,
     conjuncts,
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.terms import matrix
 

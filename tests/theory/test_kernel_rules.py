@@ -20,9 +20,9 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     proposition,
+    same,
 )
 from eigentoken.theory.kernel.proved import ALL_SIZES, Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import (
     ForwardInvariant,

@@ -30,9 +30,9 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Converges, Decreases, SpectrumIs, Stable
 from eigentoken.theory.language.conditions import (
@@ -98,6 +98,15 @@ def test_the_negation_of_an_undefined_relation_is_no_relation() -> None:
         follows([not_positive], 1 / x <= 0)
     known = logic.assume(sp.Ne(x, 0))
     assert follows([not_positive, known], 1 / x <= 0).rule == "arithmetic"
+
+
+def test_a_case_that_is_not_taken_says_nothing_of_its_terms() -> None:
+    """``1/x where x > 0, else 0`` has the value 0 at 0: that it has one would make x nonzero."""
+    by_cases = sp.Piecewise((1 / x, x > 0), (0, True))
+    with pytest.raises(Refused, match="disjunction"):
+        follows([logic.assume(sp.Ge(by_cases, 0, evaluate=False))], sp.Ne(x, 0))
+    with pytest.raises(Refused, match="does not follow"):
+        follows([], equation(sp.Piecewise((1, x > 0)), 1))
 
 
 def test_a_relation_says_that_its_terms_are_defined_and_only_where_that_is_proved() -> None:

@@ -28,9 +28,9 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     free_letters,
     proposition,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import AtTime, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import BoundedInTime, IsIdentity, PositiveDefinite, Symmetric
 from eigentoken.theory.language.places import ConsensusAt

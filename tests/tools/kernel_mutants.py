@@ -18,9 +18,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import Conjunction, proposition
+from eigentoken.theory.kernel.propositions import Conjunction, proposition, same
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.language import claims, conditions, places
 from eigentoken.theory.language.terms import d, ell, k, n, p, q
 from eigentoken.theory.statements.statement import Statement

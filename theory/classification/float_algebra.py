@@ -85,6 +85,11 @@ class FloatAlgebra:
     def shares(self, weights: Array) -> Array:
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
+    def hardest(self, scores: Array, mask: MaskValue) -> Array:
+        seen = scores if mask is None else np.where(np.array(mask, dtype=bool), scores, -np.inf)
+        best = seen == seen.max(axis=-1, keepdims=True)
+        return np.asarray(best / best.sum(axis=-1, keepdims=True))
+
     def product(self, a: Array, b: Array) -> Array:
         return np.asarray(a * b)
 

@@ -21,7 +21,16 @@ from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.exactness.elements import Element, ExactnessLimit
 from eigentoken.theory.exactness.fields import Field
 from eigentoken.theory.exactness.numbers import ball, is_zero
-from eigentoken.theory.systems.algebra import LoopAlgebra, Mask, Number, ParameterValue, Weights, mapped
+from eigentoken.theory.systems.algebra import (
+    LoopAlgebra,
+    Mask,
+    Number,
+    ParameterValue,
+    UnknownOrder,
+    Weights,
+    mapped,
+    order_of,
+)
 from eigentoken.theory.systems.system import Normalisation, Space
 
 __all__ = [
@@ -218,10 +227,19 @@ def greater_jet(a: Any, b: Any) -> Any:
     return Jet(value, {key: max(one, other) for key, (one, other) in pairs.items()})
 
 
+def order_of_jets(a: Any, b: Any) -> int:
+    """The order of two numbers or jets by their values; at a tie of jets hard attention has no derivative."""
+    jets = isinstance(a, Jet) or isinstance(b, Jet)
+    sign = order_of(*(each.value if isinstance(each, Jet) else each for each in (a, b)))
+    if jets and not sign:
+        raise UnknownOrder("hard attention has no derivative where two tokens have the largest score: move one of them")
+    return sign
+
+
 def jet_algebra(exp: Callable[[Number], Number], sqrt: Callable[[Number], Number], one: Number) -> LoopAlgebra:
     """The loop algebra on numbers and jets of one arithmetic."""
     lifted = _lifted(exp, lambda value: value), _lifted(sqrt, lambda value: 1 / (2 * value))
-    return LoopAlgebra(*lifted, one, greater=greater_jet)
+    return LoopAlgebra(*lifted, one, greater=greater_jet, order=order_of_jets)
 
 
 @dataclass(frozen=True)
@@ -255,8 +273,8 @@ class ArithmeticSetting:
 
         functions = _lifted(self.exp, lambda value: value), _lifted(root, lambda value: 1 / (2 * value))
         if self.counts:
-            return CountedAlgebra(*functions, self.one, self.counts, greater=greater_jet)
-        return LoopAlgebra(*functions, self.one, greater=greater_jet)
+            return CountedAlgebra(*functions, self.one, self.counts, greater=greater_jet, order=order_of_jets)
+        return LoopAlgebra(*functions, self.one, greater=greater_jet, order=order_of_jets)
 
     def grouped(self, at: State) -> tuple[ArithmeticSetting, list[int]] | None:
         """The setting with one token for all equal ones and the place of each token, where that saves anything."""

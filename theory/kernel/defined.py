@@ -85,6 +85,8 @@ def _of_node(node: Any) -> list[Any]:
     if isinstance(node, sp.Pow):
         return _of_power(*node.args)
     if isinstance(node, sp.Piecewise):  # a value in one of its cases
+        if any(map(where_defined, node.args)):  # in the other cases nobody asks for that
+            raise Refused(f"a case of {node} has no value everywhere: say the cases as a disjunction")
         return [sp.Or(*(case.cond for case in node.args))]
     if isinstance(node, sp.log):
         return [settled(sp.Gt, node.args[0])]

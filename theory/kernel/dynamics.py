@@ -25,13 +25,14 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
+    canonical,
     free_letters,
     proposition,
     put,
     relation_of,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.kernel.spectra import classes_of, engine, for_each_ell, grouped, has_root, heights, in_words
 from eigentoken.theory.kernel.structure import squared_speed
 from eigentoken.theory.kernel.tensors import STATE, Rate, Tensor, VectorLetter, matrices_of

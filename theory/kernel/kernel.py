@@ -29,7 +29,8 @@ from eigentoken.theory.kernel import (
     sums,
     words,
 )
-from eigentoken.theory.kernel.constant_in_time import steps_that_hold
+from eigentoken.theory.kernel.books import steps_that_hold
+from eigentoken.theory.kernel.eigenvalues import unknown_eigenvalues
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
@@ -37,19 +38,21 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     Proposition,
+    canonical,
     conjuncts,
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
-from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.language.claims import SpectrumIs
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import AntipodalAt, Place
 from eigentoken.theory.language.terms import d, ell, k, n, p, q
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.systems.system import System
 
 __all__ = ["STANDING", "Kernel", "accepted"]
@@ -326,6 +329,11 @@ def accepted(
     if beyond:
         told = "; ".join(plain_text(formulas.latex(each)) for each in beyond)
         return fails(f"it rests on what is no condition: {told}")
+    known = frozenset(part for each in (*said, *used) for part in conjuncts(each))
+    unknown = [each for claim in wanted for each in unknown_eigenvalues(claim, known)]
+    if unknown:
+        told = ", ".join(dict.fromkeys(plain_text(scalar_latex(each)) for each in unknown))
+        return fails(f"{told} is not known to exist and to be a real number: say of which matrix, or for which d")
     moving = books.moving(said)
     frozen = steps_that_hold(proved, moving)
     if frozen:

@@ -25,6 +25,7 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Negation,
     Proposition,
+    canonical,
     children,
     conjuncts,
     exchanged,
@@ -35,9 +36,9 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     put,
     relation_of,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
-from eigentoken.theory.kernel.sameness import canonical, same
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_reserved, real_where_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium

@@ -15,9 +15,9 @@ from eigentoken.theory.kernel.propositions import (
     Implication,
     Proposition,
     proposition,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import STATE, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import Unstable
 from eigentoken.theory.language.places import AntipodalAt, Place

@@ -23,9 +23,9 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     put,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, prove
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 
 __all__ = [

@@ -4,7 +4,7 @@ Letters are sympy symbols (their sort is what they are declared to be: real, int
 calculus, and vectors or token families (:class:`~.tensors.Family`).  A start of the system is implicit: words such as
 ``Converges`` speak of *the* trajectory; :class:`ForAlmostEvery` binds it.  An atom says of each term in it that it has a value
 (:mod:`~eigentoken.theory.kernel.defined`).  Two propositions are the same up to the names of bound letters, the order of
-conjuncts and disjuncts, and the direction in which an inequality is written (:func:`~.sameness.same`).
+conjuncts and disjuncts, and the direction in which an inequality is written (:func:`same`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
@@ -41,12 +42,14 @@ __all__ = [
     "Implication",
     "Negation",
     "Proposition",
+    "canonical",
     "conjuncts",
     "free_letters",
     "proposition",
     "put",
     "quantities",
     "relation_of",
+    "same",
 ]
 
 AnyLetter: TypeAlias = "sp.Symbol | sp.MatrixSymbol | Index | VectorLetter"
@@ -409,3 +412,52 @@ def named(letter: AnyLetter, name: str) -> AnyLetter:
     if isinstance(letter, sp.Symbol):
         return sp.Symbol(name, **letter.assumptions0)
     return letter._replace(name=name)
+
+
+# -- when two are the same ---------------------------------------------------------------------------------------------------
+
+
+def same(one: Proposition, other: Proposition) -> bool:
+    """Equal up to bound letters, the order and nesting of conjuncts and disjuncts, and the direction of inequalities."""
+    return canonical(one) == canonical(other)
+
+
+@lru_cache(maxsize=100_000)
+def canonical(said: Proposition) -> Proposition:
+    """One spelling for all propositions that are the same."""
+    if isinstance(said, Atom):
+        relation = relation_of(said)
+        return said if relation is None else Atom(_Turned(_turned(relation)))
+    if isinstance(said, Conjunction | Disjunction):
+        kind = type(said)
+        flat: list[Proposition] = []
+        for part in said.parts:
+            inner = canonical(part)
+            flat += inner.parts if isinstance(inner, kind) else (inner,)
+        unique = tuple(sorted(set(flat), key=repr))
+        return unique[0] if len(unique) == 1 else kind(unique)
+    if isinstance(said, Binder) and said.letter != VectorLetter(STATE):
+        used = {str(getattr(each, "name", each)) for each in free_letters(said)}
+        letter = named(said.letter, next(f"#{i}" for i in range(len(used) + 1) if f"#{i}" not in used))
+        return inside(_renamed(said, letter), canonical)
+    found = inside(said, canonical)
+    return Equivalence(*sorted((found.left, found.right), key=repr)) if isinstance(found, Equivalence) else found
+
+
+def _renamed(said: Binder, letter: AnyLetter) -> Binder:
+    table = {said.letter: letter}
+    return type(said)(letter, put(said.guard, table), put(said.body, table))
+
+
+@dataclass(frozen=True)
+class _Turned(conditions.Condition):
+    """A relation, written one way: its kind and its two sides, the smaller first."""
+
+    relation: tuple[str, Any, Any]
+
+
+def _turned(relation: Any) -> tuple[str, Any, Any]:
+    if isinstance(relation, sp.Eq | sp.Ne):
+        first, second = sorted(relation.args, key=sp.default_sort_key)
+        return ("=" if isinstance(relation, sp.Eq) else "!=", first, second)
+    return ("<" if isinstance(relation, sp.Gt | sp.Lt) else "<=", relation.lts, relation.gts)

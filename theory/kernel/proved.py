@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentoken.theory.kernel.propositions import Proposition, conjuncts
+from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.systems.system import System
 
 __all__ = ["ALL_SIZES", "Enclosed", "Proved", "Refused", "SolverQuestion"]

@@ -20,11 +20,11 @@ from eigentoken.theory.kernel.propositions import (
     Conjunction,
     Equivalence,
     Proposition,
+    canonical,
     free_letters,
     proposition,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.sameness import canonical
 from eigentoken.theory.language.claims import AttentionRank, Equilibrium, SpectrumIs, TwoCycle
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, Place

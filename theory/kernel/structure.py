@@ -39,9 +39,9 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     put,
     relation_of,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.tensors import (
     STATE,
     Opposite,

@@ -19,9 +19,9 @@ from eigentoken.theory.kernel.propositions import (
     free_letters,
     proposition,
     relation_of,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.sameness import same
 from eigentoken.theory.kernel.structure import as_expression
 from eigentoken.theory.kernel.tensors import (
     STATE,

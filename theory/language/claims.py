@@ -7,9 +7,9 @@ with negative real part (flow).  ``Iff`` ties a claim to a condition in both dir
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.theory.language.conditions import CONDITION, Condition, misplaced
 from eigentoken.theory.language.observables import Observable
@@ -233,9 +233,7 @@ def latex_two_cycle(claim: TwoCycle) -> str:
 
 @LATEX.register(SpectrumIs)
 def latex_spectrum_is(claim: SpectrumIs) -> str:
-    from eigentoken.theory.language.spectrum_latex import spectrum_latex
-
-    classes = spectrum_latex(claim.classes, getattr(claim.place, "index", None))
+    classes = _spectrum_latex(claim.classes, getattr(claim.place, "index", None))
     return rf"\text{{the spectrum at }} {LATEX(claim.place)} \text{{ is }} {classes}"
 
 
@@ -318,3 +316,62 @@ def latex_attention_rank(claim: AttentionRank) -> str:
     from eigentoken.theory.printing.scalars import scalar_latex
 
     return rf"\operatorname{{rank}} A = {scalar_latex(claim.rank)} \text{{ at }} {LATEX(claim.place)}"
+
+
+# -- the classes of a spectrum ------------------------------------------------------------------------------------------------
+
+
+def _turned(function: Any) -> bool:
+    """``tanh(t - s)``, s a number of the matrices: sympy's order of ``-tanh(s - t)``, which the statements write."""
+    from sympy import sinh, tanh
+
+    from eigentoken.theory.language.terms import MatrixNumber
+
+    terms = function.args[0].as_coefficients_dict()
+    numbers = [value for term, value in terms.items() if isinstance(term, MatrixNumber)]
+    return isinstance(function, tanh | sinh) and any(value < 0 for value in numbers)
+
+
+def _as_written(function: Any) -> str:
+    from eigentoken.theory.printing.scalars import scalar_latex
+
+    if not _turned(function):
+        return scalar_latex(function)
+    return rf"\{function.func.__name__}\left({scalar_latex(-function.args[0])}\right)"
+
+
+def _spectrum_latex(classes: Sequence[tuple[Any, Any]], index: Any = None) -> str:
+    """Eigenvalues with multiplicities; hyperbolic functions that occur again and again get a letter, ``where b_1 = ...``.
+
+    A class that runs over ``ell`` says over which: all but the ``index`` of the place.
+
+    >>> from sympy import Symbol, tanh
+    >>> x = Symbol("x")
+    >>> print(_spectrum_latex([(1 + tanh(x), 1), (1 / tanh(x), 3)])[:44])
+    1 + b_{1},\\quad \\frac{1}{b_{1}}\\ [3\\text{ ti
+    """
+    from sympy import Symbol, sympify
+    from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+
+    from eigentoken.theory.language.terms import ell
+    from eigentoken.theory.printing.scalars import scalar_latex
+
+    values = [sympify(value) for value, _ in classes]
+    repeated = [
+        each
+        for each in sorted(set().union(*(value.atoms(HyperbolicFunction) for value in values)), key=str)
+        if sum(value.count(each) for value in values) > 1
+    ]
+    names = {each: Symbol(f"b_{index}", real=True) for index, each in enumerate(repeated, 1)}
+    letters = {each: -name if _turned(each) else name for each, name in names.items()}
+    others = "" if index is None else rf"\ (\ell \neq {scalar_latex(sympify(index))})"
+    rows = [
+        f"{scalar_latex(value.xreplace(letters))}{others if value.has(ell) else ''}"
+        + ("" if count == 1 else rf"\ [{scalar_latex(count)}\text{{ times}}]")
+        for value, (_, count) in zip(values, classes, strict=True)
+    ]
+    text = r",\quad ".join(rows)
+    if names:
+        given = r",\quad ".join(f"{scalar_latex(name)} = {_as_written(each)}" for each, name in names.items())
+        text += rf",\qquad \text{{where }} {given}"
+    return text

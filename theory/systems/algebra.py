@@ -28,11 +28,13 @@ __all__ = [
     "Parameters",
     "SixOperations",
     "State",
+    "UnknownOrder",
     "Weights",
     "causal_mask",
     "checked_function",
     "full_mask",
     "mapped",
+    "order_of",
 ]
 
 #: What an arithmetic computes with.  Rings have no type in Python: that ``a + b`` is again a number of the ring of a is known to
@@ -115,6 +117,9 @@ class Algebra(Protocol):
     def shares(self, weights: Weights) -> Weights:
         """``w_ij / sum_l w_il``: the weights of each token divided by their sum."""
 
+    def hardest(self, scores: Weights, mask: OwnMask) -> Weights:
+        """The limit of the softmax of ``beta s_ij`` as beta grows: equal shares of the largest scores among the unmasked j."""
+
     def product(self, a: State, b: State) -> State:
         """``a_ik b_ik``, entry by entry, of two states or of two sets of weights."""
 
@@ -149,6 +154,9 @@ class SixOperations:
 
     def shares(self, weights: Weights) -> Weights:
         raise self._refused("shares")
+
+    def hardest(self, scores: Weights, mask: OwnMask) -> Weights:
+        raise self._refused("hardest")
 
     def product(self, a: State, b: State) -> State:
         raise self._refused("product")
@@ -185,6 +193,25 @@ def _times(matrix: Matrix, x: Sequence[Number]) -> Vector:
     return tuple(_dot(row, x) for row in matrix)
 
 
+class UnknownOrder(ValueError):
+    """Two numbers of which it is not known which is greater: balls that overlap, or exact numbers that were not decided."""
+
+
+def order_of(a: Number, b: Number) -> int:
+    """1, 0 or -1 as ``a > b``, ``a = b`` or ``a < b``; refused where neither is known.
+
+    >>> order_of(2, 1), order_of(1, 1), order_of(0.5, 1)
+    (1, 0, -1)
+    """
+    try:
+        for sign, known in ((1, a > b), (-1, b > a), (0, (a - b) == 0)):
+            if known is not None and bool(known):
+                return sign
+    except TypeError:  # a relation of symbols has no truth value
+        pass
+    raise UnknownOrder(f"hard attention must know which of {a} and {b} is greater: give exact or more precise numbers")
+
+
 @dataclass(frozen=True)
 class LoopAlgebra:
     """The papers' formulas with plain loops, for any scalars with ``+ - * /`` and the two functions given.
@@ -205,6 +232,8 @@ class LoopAlgebra:
     "a unit of the arithmetic, so that 1/2 is not rounded outside it"
     greater: Callable[[Number, Number], Number] = field(default=max, kw_only=True)
     "the greater of two numbers; in enclosures, one that holds it"
+    order: Callable[[Number, Number], int] = field(default=order_of, kw_only=True)
+    "1, 0 or -1 as a number is greater than another, equal or smaller; refused where it is not known"
 
     def attention(
         self, x: Sequence[Sequence[Number]], score: ParameterValue, mask: Mask, over_root_d: bool
@@ -288,6 +317,18 @@ class LoopAlgebra:
             for weight in row:
                 total = total + weight
             rows.append(tuple(weight / total for weight in row))
+        return tuple(rows)
+
+    def hardest(self, scores: Sequence[Sequence[Number]], mask: Mask) -> tuple[Vector, ...]:
+        rows = []
+        for row, allowed in zip(scores, full_mask(len(scores)) if mask is None else mask, strict=True):
+            best: list[int] = []
+            for j, score in enumerate(row):
+                if allowed[j]:
+                    sign = self.order(score, row[best[0]]) if best else 1
+                    best = [j] if sign > 0 else [*best, j] if sign == 0 else best
+            share = self.one / len(best)
+            rows.append(tuple(share if j in best else 0 * self.one for j in range(len(row))))
         return tuple(rows)
 
     def product(self, a: Sequence[Sequence[Number]], b: Sequence[Sequence[Number]]) -> tuple[Vector, ...]:

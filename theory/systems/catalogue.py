@@ -23,6 +23,7 @@ from typing import TypeVar
 from eigentoken.display import Listed
 from eigentoken.files.installed import package_folders
 from eigentoken.theory.systems.declarations import DeclarationError, check_declaration, check_equation, declared
+from eigentoken.theory.systems.hard_attention import HARD
 from eigentoken.theory.systems.placements import PLACEMENTS
 from eigentoken.theory.systems.suggestions import meant
 from eigentoken.theory.systems.system import Space, System, Time
@@ -142,7 +143,7 @@ POSITIONAL: Mapping[str, System] = {
 
 
 #: Every system of the house: those that have formulas of their own, and those that are read from their equation.
-OURS: Mapping[str, System] = {**SYSTEMS, **POSITIONAL, **PLACEMENTS}
+OURS: Mapping[str, System] = {**SYSTEMS, **POSITIONAL, **PLACEMENTS, **HARD}
 
 
 @dataclass(frozen=True)

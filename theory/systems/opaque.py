@@ -168,6 +168,9 @@ make a constant a parameter with a default
     def shares(self, weights: Weights) -> Opaque:
         return self._made("shares", weights, what="weights")
 
+    def hardest(self, scores: Weights, mask: MaskValue) -> Opaque:
+        return self._made("hardest", scores, mask, what="weights")
+
     def product(self, a: State, b: State) -> Opaque:
         return self._made("product", a, b)
 

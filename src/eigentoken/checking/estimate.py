@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "ModelShape", "estimate", "shape_of"]
 
+#: Seconds by the clock: what takes longer is announced before it begins.
+LONG = 60.0
 SHAPE = re.compile(r"^shape:(\d+)x(\d+)$")
 
 
@@ -61,6 +63,17 @@ class Estimate:
             "each layer is stored as it is done: an interrupted check goes on where it stopped (--work)",
         ]
 
+    def in_advance(self) -> str | None:
+        """One line before a check that takes longer than :data:`LONG`; ``None`` before a short one."""
+        wall = self.seconds / self.together
+        if wall < LONG:
+            return None
+        memory = self.layer.bytes * self.together / 1e9
+        return (
+            f"{self.shape.layers} layers of d = {self.shape.d}: about {_time(wall)} and {memory:.1f} GB, "
+            f"{self.together} side by side; each is stored as it is done (--estimate says how this is known)"
+        )
+
 
 def shape_of(model: str) -> ModelShape:
     """Of ``shape:LAYERSxD``, or of a model that is opened but whose weights are not read."""
@@ -79,7 +92,7 @@ def shape_of(model: str) -> ModelShape:
     return ModelShape(loaded.source, len(own), loaded.d)
 
 
-def estimate(model: str, jobs: int = 1) -> Estimate:
+def estimate(model: str | ModelShape, jobs: int = 1) -> Estimate:
     """What ``check`` of this model, or of this shape, takes."""
     from eigentoken.checking.run import affordable_jobs
     from eigentoken.numerics.layers.costs import LayerCost, layer_cost
@@ -87,7 +100,7 @@ def estimate(model: str, jobs: int = 1) -> Estimate:
 
     kept = json.loads(asset("layer_costs.json"))["layers"]
     known = tuple(LayerCost(each["d"], each["seconds"], each["bytes"]) for each in kept)
-    shape = shape_of(model)
+    shape = model if isinstance(model, ModelShape) else shape_of(model)
     together = max(1, min(affordable_jobs(shape.d, jobs), shape.layers))
     return Estimate(shape, layer_cost(shape.d, known), together, known)
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from eigentoken.documents.check_document import LayerRecord
+    from eigentoken.documents.check_document import LayerRecord, StatementReading
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.layer_readings import StatementOnLayer
     from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+    from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.numerics.layers.weights import LayerWeights
     from eigentoken.theory.language.verdicts import Verdict
     from eigentoken.theory.statements.layer_systems import Match
 
-__all__ = ["layer_record", "layers_that_hold"]
+__all__ = ["Held", "layer_record", "layers_that_hold"]
 
 #: The statement whose threshold alpha* is.
 THRESHOLD = "PM-N1"
@@ -62,7 +64,7 @@ def layer_record(
         **findings.as_dict(),
         "system": weights.system.as_dict(),
         "regime": regime(weights, answers).as_dict(),
-        "hypotheses": [each.as_dict() for each in readings],
+        "hypotheses": [_with_distance(each, weights, answers) for each in readings],
         "principal": None if layer.folded else findings.principal,
         "zero_weights": zero_parts(layer),
         "convention": layer.stamp(),
@@ -75,25 +77,50 @@ def layer_record(
     )
 
 
-def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, int]:
-    """In how many layers each statement holds.
+def _with_distance(reading: StatementOnLayer, weights: LayerWeights, answers: Answers) -> StatementReading:
+    """The reading with how far the layer is from it, where it is about the layer and does not hold."""
+    from eigentoken.numerics.layers.quantities import as_json
+    from eigentoken.numerics.layers.statement_distances import distance_of_layer
+    from eigentoken.theory.statements.registry import statements
 
-    Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a whole.
+    told = reading.as_dict()
+    if told["word"] not in ("fails", "undecided"):
+        return told
+    found = distance_of_layer(statements().get(reading.statement), weights, answers)
+    return told if found is None else {**told, "distance": as_json(found.interval), "distance_of": found.of}
+
+
+class Held(NamedTuple):
+    """In how many layers a statement holds, and by how many heads, each taken alone, its conditions on weights are met."""
+
+    layers: int = 0
+    heads: int = 0
+
+
+def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, Held]:
+    """In how many layers each statement holds, and for how many heads alone.
+
+    Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a
+    whole, and those about one head on each head of several.
     """
-    from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.layer_readings import read_head, read_layer
     from eigentoken.numerics.layers.symbol_values import Answers
-    from eigentoken.theory.statements.layer_systems import LayerAnswer
+    from eigentoken.theory.statements.layer_systems import AsIfAnswer, LayerAnswer
     from eigentoken.theory.statements.registry import statements
 
     asked = [each for each in map(statements().get, statement_ids) if each.conditions]
-    found = dict.fromkeys(statement_ids, 0)
+    found = dict.fromkeys(statement_ids, Held())
     sharing = Counter(model.architecture.weights_of(index) for index in range(model.n_layers))
     for origin, layers in sorted(sharing.items()):
         weights, answers = weights_of(model.layer(origin)), Answers()
+        alone = [Answers() for _ in weights.heads]
         for each in asked:
             about = any(not match.differences for match in _systems_of(each.id, weights))
-            if about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS:
-                found[each.id] += layers
+            holds = about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
+            heads = [read_head(each, weights, index, known) for index, known in enumerate(alone)]
+            met = sum(one is not None and one.answer is AsIfAnswer.MET for one in heads)
+            before = found[each.id]
+            found[each.id] = Held(before.layers + layers * holds, before.heads + layers * met)
     return found
 
 

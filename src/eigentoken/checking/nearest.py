@@ -14,10 +14,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from eigentoken.documents.check_document import Interval
-    from eigentoken.documents.nearest_document import NearestBody, NearestLayer, NearestWritten
+    from eigentoken.documents.nearest_document import (
+        NearestAsIf,
+        NearestBody,
+        NearestLayer,
+        NearestOfHead,
+        NearestWritten,
+    )
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.layer_readings import StatementOnLayer
+    from eigentoken.numerics.layers.symbol_values import Answers
+    from eigentoken.numerics.layers.weights import LayerWeights
     from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["NearestReport", "nearest"]
@@ -45,10 +53,17 @@ class NearestReport:
 
         said = []
         for each in self.layers:
-            away = "" if each["distance"] is None else f"{each['of']} is {interval(each['distance'], 3)} away, "
             said.append(
-                f"layer {each['layer']}: {each['word']}; {away}|F| = {interval(each['norm'], 3)}; {each['says']}"
+                f"layer {each['layer']}: {each['word']}; {_away(each)}|F| = {interval(each['norm'], 3)}; {each['says']}"
             )
+            as_if = each["as_one_head"]
+            if as_if is not None:
+                said.append(f"layer {each['layer']} as if one head: {as_if['word']}; {_away(as_if)}{as_if['says']}")
+            said += [
+                f"head {each['layer']}.{head['head']}: {head['word']}; {_away(head)}|U| = {interval(head['norm'], 3)}, "
+                f"|P| = {interval(head['score_norm'], 3)}; {head['says']}"
+                for head in each["heads"]
+            ]
         written = self.document["written"]
         if written is not None:
             held = written["words"].count("holds")
@@ -60,8 +75,12 @@ class NearestReport:
         return said
 
     def to_frame(self) -> DataFrame:
-        """One row a layer (pandas)."""
-        return frame((dict(each) for each in self.layers), "layer")
+        """One row a layer, then one a head where the statement is read on heads (pandas)."""
+        rows: list[dict[str, object]] = []
+        for each in self.layers:
+            rows.append({name: value for name, value in each.items() if name not in ("as_one_head", "heads")})
+            rows += [{"layer": each["layer"], **head} for head in each["heads"]]
+        return frame(rows, "layer")
 
     def __repr__(self) -> str:
         told = self.document["statement"]
@@ -72,6 +91,13 @@ class NearestReport:
         return html_table(
             ("layer by layer",), [(each,) for each in self.sentences()], f"{told['title']} ({told['id']})"
         )
+
+
+def _away(row: NearestLayer | NearestAsIf | NearestOfHead) -> str:
+    from eigentoken.checking.intervals import interval
+
+    verb = "are" if " and " in row["of"] else "is"
+    return "" if row["distance"] is None else f"{row['of']} {verb} {interval(row['distance'], 3)} away, "
 
 
 def nearest(
@@ -128,20 +154,61 @@ def _read(layer: Layer, asked: Statement) -> StatementOnLayer:
 
 def _row(layer: Layer, asked: Statement) -> tuple[NearestLayer, StatementOnLayer]:
     from eigentoken.checking.layers import weights_of
-    from eigentoken.numerics.layers.nearest import distance_to_statement
+    from eigentoken.numerics.layers.layer_readings import read_layer
     from eigentoken.numerics.layers.quantities import as_json, norm_of
+    from eigentoken.numerics.layers.statement_distances import distance_of_layer
+    from eigentoken.numerics.layers.symbol_values import Answers
 
-    weights, reading = weights_of(layer), _read(layer, asked)
-    found = distance_to_statement(asked, reading, weights)
+    weights, answers = weights_of(layer), Answers()
+    reading = read_layer(asked, weights, answers)
+    about = str(reading.answer) != "not about this model"
+    found = distance_of_layer(asked, weights, answers) if about else None
+    as_if: NearestAsIf | None = None
+    if reading.as_one_head is not None:
+        near = distance_of_layer(asked, weights, answers, as_if=True)
+        assert near is not None  # it was read on the same letters
+        as_if = {
+            "word": str(reading.as_one_head.answer),
+            "distance": as_json(near.interval),
+            "of": near.of,
+            "says": near.says,
+        }
     row: NearestLayer = {
         "layer": layer.weights_of,
         "word": str(reading.answer),
-        "distance": as_json(found.interval),
-        "of": found.of,
+        "distance": None if found is None else as_json(found.interval),
+        "of": "F" if found is None else found.of,
         "norm": as_json(norm_of(weights.value)),
-        "says": found.says,
+        "says": f"{reading.answer}: there is no distance" if found is None else found.says,
+        "as_one_head": as_if,
+        "heads": _head_rows(asked, weights, answers),
     }
     return row, reading
+
+
+def _head_rows(asked: Statement, weights: LayerWeights, answers: Answers) -> list[NearestOfHead]:
+    from eigentoken.numerics.layers.layer_readings import read_head
+    from eigentoken.numerics.layers.quantities import as_json, scaled_interval
+    from eigentoken.numerics.layers.statement_distances import distance_of_head
+
+    rows: list[NearestOfHead] = []
+    for index, head in enumerate(weights.heads):
+        of_head = answers.of_head(index)
+        read, found = (each(asked, weights, index, of_head) for each in (read_head, distance_of_head))
+        if read is None or found is None:
+            return []
+        rows.append(
+            {
+                "head": index,
+                "word": str(read.answer),
+                "distance": as_json(found.interval),
+                "of": found.of,
+                "norm": as_json(head.low_rank("value").norm),
+                "score_norm": as_json(scaled_interval(head.low_rank("score").norm, head.scale)),
+                "says": found.says,
+            }
+        )
+    return rows
 
 
 def _written(
@@ -180,16 +247,19 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
     from eigentoken.checking.layers import weights_of
     from eigentoken.checking.steer_effects import with_output
     from eigentoken.models.loading.write import round_to_stored
-    from eigentoken.numerics.layers.nearest import moved_by, nearest_layer_matrix, outputs_reaching
+    from eigentoken.numerics.layers.nearest import moved_by, outputs_reaching
+    from eigentoken.numerics.layers.statement_distances import nearest_values
 
     (row,) = [each for each in rows if each["layer"] == layer.weights_of]
     dtype = loaded.store.infos[layer.output_stored.name].dtype
     stored = weights_of(layer)
     for shift in SHIFTS:
-        found = nearest_layer_matrix(asked.conditions, stored, (shift,))
+        found = nearest_values(asked, stored, shift)
         if found is None:
             continue
-        wanted = outputs_reaching(found.matrix, layer.output_matrix(), layer.value_matrix())
+        if found.value is None or found.score is not None:
+            raise ValueError(f"{asked.id} asks of the scores too: a copy is written by other output matrices alone")
+        wanted = outputs_reaching(found.value, layer.output_matrix(), layer.value_matrix())
         if wanted is None:
             raise ValueError(
                 f"layer {layer.index}: the values have too small a rank to reach the neighbour by another output matrix"

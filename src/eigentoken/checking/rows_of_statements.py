@@ -3,8 +3,8 @@
 The screen and the page have these groups from here, and what is in the way from :mod:`eigentoken.checking.sentences`.
 
 ``nearly`` is about the layers and holds in some of them, or is certified to be closer than a tenth of ``|F|`` wherever it fails;
-``far`` is about the layers and neither.  The distance is that of the conditions that fail, from the verdicts: two-sided where a
-verdict has the distance itself, else a lower bound (the margin).
+``far`` is about the layers and neither.  The distance is that of all conditions together, where it is enclosed from both sides;
+else that of the conditions that fail, from the verdicts: two-sided where a verdict has the distance itself, else a lower bound.
 """
 
 from __future__ import annotations
@@ -125,12 +125,17 @@ def _in_layer(layer: Layer, name: str) -> Distance | None:
     """Of the conditions of a statement that fail in a layer; ``None`` where one has no margin in a norm of matrices."""
     (reading,) = [each for each in layer["hypotheses"] if each["statement"] == name]
     norm = layer["norm"]
-    failing = [ends_of(each) for each in reading["conditions"].values() if each["verdict"] == "fails"]
-    ends = [each for each in failing if each is not None]
-    if norm is None or not failing or len(ends) < len(failing):
+    if norm is None:
         return None
     small, large = float(norm[0]), float(norm[1])
     if not 0 < small <= large:
+        return None
+    whole = reading["distance"]
+    if whole is not None and whole[1] != "inf" and reading["distance_of"] == "F":
+        return Distance(float(whole[0]) / large, float(whole[1]) / small)
+    failing = [ends_of(each) for each in reading["conditions"].values() if each["verdict"] == "fails"]
+    ends = [each for each in failing if each is not None]
+    if not failing or len(ends) < len(failing):
         return None
     low = max(low for low, _ in ends)
     high = ends[0][1] if len(ends) == 1 else None  # to mend several conditions together may cost more than each alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eigentoken.checking.report import Report
@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from eigentoken.checking.summary import Told
     from eigentoken.documents.verdict_object import Verdict
 
-__all__ = ["InTheWay", "at_tokens", "called", "ends_of", "in_the_way", "layers_text", "requirement", "says", "sentence"]
+__all__ = [
+    "InTheWay",
+    "at_tokens",
+    "away",
+    "called",
+    "ends_of",
+    "in_the_way",
+    "layers_text",
+    "requirement",
+    "says",
+    "sentence",
+]
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,23 @@ def ends_of(verdict: Verdict) -> tuple[float, float | None] | None:
     return float(low), high
 
 
+def away(report: Report, name: str) -> str:
+    """``F is [6.7e-05, 0.0105] away``: how far the layers where a statement does not hold are from all its conditions together.
+
+    Empty where that is not enclosed from both sides in each of them.
+    """
+    from eigentoken.checking.intervals import interval
+
+    readings = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in report.layers]
+    open_ones = [each for each in readings if each["word"] in ("fails", "undecided")]
+    ends = [(float(low), float(high)) for each in open_ones if each["distance"] for low, high in [each["distance"]]]
+    if not ends or len(ends) < len(open_ones) or max(high for _, high in ends) == math.inf:
+        return ""
+    of = open_ones[0]["distance_of"]
+    shown = interval((min(low for low, _ in ends), max(high for _, high in ends)), 3)
+    return f"{of} {'are' if ' and ' in of else 'is'} {shown} away"
+
+
 def says(each: InTheWay, count: int) -> str:
     """``fails in every layer, distance at least 2.33``: what is told of a condition after it, on the screen and the page."""
     verb = "fails" if each.answer == "fails" else "is undecided"
@@ -149,7 +177,9 @@ def _of_weights(report: Report, told: Told) -> str:
     if len(held) == count:
         return f"{called(told)} applies to {'every layer' if count > 1 else 'the layer'}"
     which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
-    blocked = [_obstacle(each, count) for each in in_the_way(report, told["id"])]
+    far = away(report, told["id"])
+    blocked = [_obstacle(replace(each, distance="") if far else each, count) for each in in_the_way(report, told["id"])]
+    blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
     blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
     verb = "is known to apply to" if "undecided" in told["layers"] else "applies to"
@@ -163,6 +193,7 @@ def requirement(report: Report, name: str) -> list[str]:
     (told,) = [each for each in report.statements if each["id"] == name]
     count = len(told["layers"])
     lines = [f"{_obstacle(each, count)} (layer {each.layers[0]}: {each.reason})" for each in in_the_way(report, name)]
+    lines += [f"{far} from weights that meet every condition"] if (far := away(report, name)) else []
     for differing in told["differs"]:
         where = "" if differing["layers"] == count else f" ({differing['layers']} of {count} layers)"
         lines.append(f"it is about {differing['statement']}, and the layer has {differing['layer']}{where}")

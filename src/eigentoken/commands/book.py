@@ -17,6 +17,7 @@ from eigentoken.files.writing import write_text
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
 if TYPE_CHECKING:
+    from eigentoken.checking.layers import Held
     from eigentoken.proofs.verify import Verified
     from eigentoken.theory.statements.statement import Evidence
 
@@ -37,7 +38,7 @@ def list_statements(
     needs: Annotated[str, typer.Option(help="A condition, e.g. symmetric, hemisphere, simple top.")] = "",
     about: Annotated[str, typer.Option(help="A system or mask, e.g. causal, oja-map, flow.")] = "",
     holds_for: Annotated[
-        str, typer.Option(metavar="MODEL", help="Only what holds for a layer of this model, e.g. sample:smollm2.")
+        str, typer.Option(metavar="MODEL", help="Only what holds for a layer or a head of this model.")
     ] = "",
     json: JsonFlag = False,
 ) -> None:
@@ -45,7 +46,8 @@ def list_statements(
 
     Title, id, kind and status; source and what each depends on with --json.
 
-    Several questions are asked together.  With --holds-for the weights of the model are checked (no tokens are run).
+    Several questions are asked together.  With --holds-for the weights of the model are checked (no tokens are run): in how
+    many layers a statement holds, and by how many heads, each taken alone, its conditions on weights are met.
 
     Example: eigentoken statements --needs hemisphere --about causal
     """
@@ -53,30 +55,38 @@ def list_statements(
     from eigentoken.proofs.contents import rows as contents
 
     rows = matching(contents(), search=search, needed=needs, system_of=about)
-    layers: dict[str, int] = {}
+    held: dict[str, Held] = {}
     if holds_for:
-        layers = _layers_that_hold(holds_for, [row["id"] for row in rows])
-        rows = [row for row in rows if layers.get(row["id"])]
+        held = _layers_that_hold(holds_for, [row["id"] for row in rows])
+        rows = [row for row in rows if any(held[row["id"]])]
     if json:
         asked = {"search": search, "needs": needs, "about": about, "holds_for": holds_for}
         given = {name: value for name, value in asked.items() if value}
-        show_json({"schema": "eigentoken/statements/4", "asked": given, "layers": layers, "statements": rows})
+        layers, heads = ({name: each[place] for name, each in held.items()} for place in (0, 1))
+        told = {"asked": given, "layers": layers, "heads": heads, "statements": rows}
+        show_json({"schema": "eigentoken/statements/5", **told})
         return
     cells: list[tuple[str, ...]] = [
         (
             *(row["title"], row["id"], row["kind"], styled(str(row["status"]), "*" if row["listed_sizes"] else "")),
-            *([str(layers[row["id"]])] if layers else []),
+            *(map(str, held[row["id"]]) if held else ()),
         )
         for row in rows
     ]
     if holds_for and not rows:
-        say(f"No statement holds in a layer of {holds_for}: `eigentoken check {holds_for}` says what is in the way.")
+        say(
+            f"No statement holds in a layer or for a head of {holds_for}: `eigentoken check {holds_for}` says what is in the way."
+        )
         return
     if not rows:
         say(f"No statement has {_asked(search, needs, about)}.")
         return
-    columns = ("title", "id", "kind", "status", *(("layers",) if layers else ()))
+    columns = ("title", "id", "kind", "status", *(("layers", "heads") if held else ()))
     table(f"{len(rows)} statements", columns, cells, wrap=("title",))
+    if held:
+        say(
+            "heads: those that meet the conditions on weights, each taken alone; what is asked of tokens was not looked at"
+        )
     if any(row["listed_sizes"] for row in rows):
         say("* some steps only for listed sizes")
     say("`eigentoken show ID` for one of them, `eigentoken verify` to re-run them.")
@@ -102,8 +112,8 @@ def _asked(search: str, needs: str, about: str) -> str:
     return " and ".join(asked)
 
 
-def _layers_that_hold(model: str, ids: list[str]) -> dict[str, int]:
-    """For each statement that speaks of weights: in how many layers it holds (and asks something of them)."""
+def _layers_that_hold(model: str, ids: list[str]) -> dict[str, Held]:
+    """For each statement that speaks of weights: in how many layers it holds (and asks something of them), and for heads."""
     from eigentoken.checking.layers import layers_that_hold
     from eigentoken.checking.run import open_model
 

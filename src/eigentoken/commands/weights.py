@@ -163,6 +163,8 @@ def check(
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
+    if not heads_only:
+        _announced(loaded.source, count, loaded.d, jobs)
     if (few := affordable_jobs(loaded.d, jobs, heads_only)) < jobs and backend != "dask":
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     report = _checked(
@@ -235,6 +237,15 @@ def _estimated(model: str, jobs: int, given: Mapping[str, object]) -> None:
     say(first, "bold")
     for text in rest:
         say_hanging(f"- {text}")
+
+
+def _announced(source: str, layers: int, d: int, jobs: int) -> None:
+    """Before a long check: about how long, and how much memory."""
+    from eigentoken.checking.estimate import ModelShape, estimate
+
+    told = estimate(ModelShape(source, layers, d), jobs).in_advance()
+    if told is not None and not settings.quiet:
+        typer.echo(told, err=True)
 
 
 def _one_report_only(given: dict[str, object]) -> None:
@@ -359,7 +370,7 @@ def nearest(
     with progress(f"measuring {model}", count) as advance:
         found = run(model, statement, output, done=lambda: advance(), watch=lambda now: advance(0, f"{model}: {now}"))
     if json:
-        show_json({"schema": "eigentoken/nearest/1", **found.as_dict()})
+        show_json({"schema": "eigentoken/nearest/2", **found.as_dict()})
         return
     told = found.document["statement"]
     say(f"{told['title']} ({told['id']}) and {found.document['model']}", "bold")

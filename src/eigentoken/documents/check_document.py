@@ -202,6 +202,13 @@ class AsOneHeadReading(TypedDict):
 class StatementReading(TypedDict):
     statement: str
     word: Word
+    distance: Annotated[
+        Interval,
+        Says(
+            "where it fails or is undecided: encloses how far the matrices are, in the spectral norm, from all conditions"
+        ),
+    ]
+    distance_of: Annotated[str, Says("F, the scores S, both (the larger change counts), or a head")]
     asks: AsksName
     system: str | None
     differs: list[Difference]

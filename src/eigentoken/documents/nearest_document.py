@@ -1,8 +1,8 @@
-"""``eigentoken/nearest/1``: nearest --json."""
+"""``eigentoken/nearest/2``: nearest --json."""
 
 from typing import Annotated, Literal, TypedDict
 
-from eigentoken.documents.check_document import Interval, Word
+from eigentoken.documents.check_document import AsIfWord, Interval, Word
 from eigentoken.documents.schema_language import Natural, Says, document
 
 
@@ -11,15 +11,39 @@ class NearestStatement(TypedDict):
     title: str
 
 
+Distance = Annotated[Interval, Says("encloses the spectral distance of the weights to those that meet the conditions")]
+
+
+class NearestAsIf(TypedDict):
+    """A statement about one head, read on the sums of the heads."""
+
+    word: AsIfWord
+    distance: Distance
+    of: Annotated[str, Says("F, the scores S of all heads over their scale, or both: the larger change counts")]
+    says: str
+
+
+class NearestOfHead(TypedDict):
+    """A statement about one head, read on one of several as if it were alone; the distance is to other factors of its shapes."""
+
+    head: Natural
+    word: AsIfWord
+    distance: Distance
+    of: Annotated[str, Says("the values U, the scores P, or both: the larger change counts")]
+    norm: Annotated[Interval, Says("of U, to compare")]
+    score_norm: Annotated[Interval, Says("of P, to compare")]
+    says: str
+
+
 class NearestLayer(TypedDict):
     layer: Natural
     word: Word
-    distance: Annotated[
-        Interval, Says("encloses the spectral distance of the weights to those that meet the conditions")
-    ]
-    of: Annotated[str, Says("what the distance is of: the layer matrix F, or a head")]
+    distance: Distance
+    of: Annotated[str, Says("what the distance is of: the layer matrix F, the scores S, both, or a head")]
     norm: Annotated[Interval, Says("of F, to compare")]
     says: str
+    as_one_head: NearestAsIf | None
+    heads: list[NearestOfHead]
 
 
 class NearestWritten(TypedDict):
@@ -30,7 +54,7 @@ class NearestWritten(TypedDict):
 
 
 class NearestHead(TypedDict):
-    schema: Literal["eigentoken/nearest/1"]
+    schema: Literal["eigentoken/nearest/2"]
 
 
 class NearestBody(TypedDict):
@@ -44,6 +68,6 @@ class NearestBody(TypedDict):
     written: NearestWritten | None
 
 
-@document("eigentoken/nearest/1", "nearest --json")
+@document("eigentoken/nearest/2", "nearest --json")
 class NearestDocument(NearestHead, NearestBody):
     pass

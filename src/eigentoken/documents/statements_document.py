@@ -1,4 +1,4 @@
-"""``eigentoken/statements/4``: statements --json."""
+"""``eigentoken/statements/5``: statements --json."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -33,10 +33,11 @@ class Statement(TypedDict):
     printed: Annotated[PrintedFinding | None, Instead({"enum": FINDINGS})]
 
 
-@document("eigentoken/statements/4", "statements --json")
+@document("eigentoken/statements/5", "statements --json")
 @open_to_more
 class StatementsDocument(TypedDict):
-    schema: Literal["eigentoken/statements/4"]
+    schema: Literal["eigentoken/statements/5"]
     asked: Annotated[dict[str, str], Unlisted()]
     layers: Annotated[dict[str, int], Unlisted()]
+    heads: Annotated[dict[str, int], Unlisted()]
     statements: list[Statement]

@@ -1,0 +1,225 @@
+"""Matrices near a given one that may meet what is wanted, in floats: what they meet is certified elsewhere.
+
+- symmetric: the eigenvalues of ``sym(X)`` are moved as little as the wish asks (clipped, raised, parted), the vectors stay;
+- symmetric and definite: ``S + (r^2 + K^2)^(1/2)`` (Halmos 1972); definite: a multiple of I is added;
+- below a norm: singular values are cut, or all is made smaller where a leader must stay;
+- a real simple leader: the real Schur form has the leading pair as a block ``[[a, b], [c, a]]``, bc < 0; with the smaller of b
+  and c gone the eigenvalue a is double and real, and a small shift of one diagonal entry parts the two; or the largest real
+  eigenvalue is raised above all others along its eigenvectors, or all are raised together;
+- a leader by modulus is raised above every modulus;
+- a leader of ``sym(X)`` that the skew part does not move far (BD-E1, BD-E2: ``2 |K v| < gap``): the leader raised along
+  ``v v^T``, or the skew part made smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.linalg
+
+from eigentoken.numerics.certified.rounding import Array
+from eigentoken.numerics.layers.wanted import Wanted
+
+__all__ = ["decomposed", "factor", "matrices_near", "moved_eigenvalues", "norm_about"]
+
+
+Decomposed = Callable[[], tuple[Array, Array]]
+
+
+def matrices_near(X: Array, wanted: Wanted, share: float, symmetric: Decomposed | None = None) -> list[Array]:
+    """Candidates with room ``share`` of the norm in strict inequalities, the nearest first.
+
+    ``symmetric``: the eigenvalues and eigenvectors of sym(X), where they are known already.
+    """
+    of_symmetric = symmetric or (lambda: decomposed(X))
+    shift, identity = share * (norm_about(X) or 1.0), np.eye(len(X))
+    if wanted.identity or wanted.zero:
+        return [wanted.identity * identity]
+    if wanted.double:
+        return [max(shift, factor(X)) * identity]
+    if wanted.symmetric:
+        values, vectors = of_symmetric()
+        made = _halmos(X, wanted.sign, shift) if wanted == Wanted(symmetric=True, sign=wanted.sign) else []
+        made += [
+            _symmetric((vectors * moved[::-1]) @ vectors.T) for moved in moved_eigenvalues(values[::-1], wanted, shift)
+        ]
+    else:
+        made = [_below(each, wanted, share) for each in _general(X, wanted, shift, of_symmetric)]
+    finite = [each for each in made if np.isfinite(each).all()]
+    return sorted(finite, key=lambda each: norm_about(each - X)) if len(finite) > 1 else finite
+
+
+def norm_about(X: Array, steps: int = 12) -> float:
+    """The spectral norm in floats, from a few steps of the power method: for orders and shares, not for bounds."""
+    x = np.cos(np.arange(1.0, X.shape[1] + 1.0))
+    x /= np.linalg.norm(x)
+    size = 0.0
+    for _ in range(steps):
+        y = X.T @ (X @ x)
+        size = float(np.linalg.norm(y))
+        if not size > 0:
+            return 0.0
+        x = y / size
+    return math.sqrt(size)
+
+
+def _halmos(X: Array, sign: int, shift: float) -> list[Array]:
+    """The nearest symmetric definite matrix ``S + (r^2 + K^2)^(1/2)`` of X = S + K, with the least r that makes it one.
+
+    (Halmos 1972; for the other sign, of -X.)
+    """
+    if not sign:
+        return []
+    S, K = sign * 0.5 * (X + X.T), 0.5 * (X - X.T)
+    squares, axes = np.linalg.eigh(K.T @ K)
+
+    def at(r: float) -> Array:
+        return np.asarray(S + (axes * np.sqrt(np.maximum(r * r - squares, 0.0))) @ axes.T)
+
+    low = math.sqrt(max(float(squares[-1]), 0.0))
+    high = low + max(0.0, -float(np.linalg.eigvalsh(S)[0])) + 2 * shift
+    for _ in range(24):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if np.linalg.eigvalsh(at(middle))[0] > shift else (middle, high)
+    return [sign * _symmetric(at(high))]
+
+
+def decomposed(X: Array) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors of sym(X)."""
+    values, vectors = np.linalg.eigh(0.5 * (X + X.T))
+    return values, vectors
+
+
+def factor(X: Array) -> float:
+    """The c of a multiple ``c I`` near X: the middle of the eigenvalues of sym(X)."""
+    values = np.linalg.eigvalsh(0.5 * (X + X.T))
+    return float(0.5 * (values[0] + values[-1]))
+
+
+def _symmetric(X: Array) -> Array:
+    return np.asarray(0.5 * (X + X.T))
+
+
+def moved_eigenvalues(values: Array, wanted: Wanted, shift: float) -> Iterator[Array]:
+    """Eigenvalues (from the top) of symmetric matrices that may meet the wish, each moved by little."""
+    floors: list[float | None] = [None]
+    if wanted.low_end:  # what is asked of the last eigenvalue is that it is not far below -1, or -2 below the first
+        lacking = max(0.0, -2.0 - float(values[-1] + values[0]) + 2 * shift)
+        floors = [None, float(values[-1]) + lacking / 2, -1.0 + shift]
+    for floor in floors:
+        w = np.array(values, dtype=np.float64)
+        if floor is not None:
+            w[0] += max(0.0, floor - float(values[-1]))
+            w = np.maximum(w, floor)
+        yield _ordered(w, wanted, shift)
+
+
+def _ordered(w: Array, wanted: Wanted, shift: float) -> Array:
+    if wanted.sign:
+        w = np.maximum(w, shift) if wanted.sign > 0 else np.minimum(w, -shift)
+    if wanted.nonsingular:
+        w = np.where(np.abs(w) < shift, np.where(w < 0, -shift, shift), w)
+    if wanted.least is not None:
+        w[0] = max(float(w[0]), wanted.least + shift)
+    if wanted.by_modulus and -w[-1] >= w[0] - shift:
+        middle = 0.5 * float(w[0] - w[-1])
+        w = np.maximum(w, -middle)
+        w[0] = middle + shift
+    limit = math.inf if wanted.below is None else wanted.below - min(shift, 1e-2 * wanted.below)
+    w = np.clip(w, -limit, limit)
+    if wanted.positive:
+        w[0] = max(float(w[0]), shift)
+    if wanted.by_modulus:
+        w = np.maximum(w, shift / 2 - w[0])
+    if wanted.leads and len(w) > 1:
+        top = max(float(w[0]), min(float(w[1]) + shift, limit))
+        w = np.minimum(w, top - shift)
+        w[0] = top
+    if wanted.distinct:
+        for place in range(len(w) - 2, -1, -1):
+            w[place] = max(w[place], w[place + 1] + shift)
+    return np.asarray(w)
+
+
+def _below(X: Array, wanted: Wanted, share: float) -> Array:
+    """With a norm below the bound: singular values cut, or all smaller where a leader is to stay one."""
+    if wanted.below is None:
+        return X
+    limit = wanted.below * (1 - share)
+    left, sizes, right = np.linalg.svd(X)
+    if sizes[0] <= limit:
+        return X
+    if wanted.leads or wanted.by_modulus or wanted.positive or wanted.skew_small:
+        return np.asarray(X * (limit / sizes[0]))
+    return np.asarray((left * np.minimum(sizes, limit)) @ right)
+
+
+def _general(X: Array, wanted: Wanted, shift: float, of_symmetric: Decomposed) -> Iterator[Array]:
+    identity = np.eye(len(X))
+    if wanted.sign:
+        values = np.linalg.eigvalsh(0.5 * (X + X.T)) * wanted.sign
+        X = X + wanted.sign * max(0.0, shift - float(values.min())) * identity
+    if wanted.nonsingular:
+        left, sizes, right = np.linalg.svd(X)
+        X = X if sizes[-1] >= shift else np.asarray((left * np.maximum(sizes, shift)) @ right)
+    yield X
+    made: list[Array | None] = []
+    if wanted.skew_small or wanted.by_modulus or wanted.leads or wanted.positive:
+        values, vectors = of_symmetric()
+        made += [(vectors * moved[::-1]) @ vectors.T for moved in moved_eigenvalues(values[::-1], wanted, shift)]
+    if wanted.skew_small:
+        made += _symmetric_part_leads(X, shift, *of_symmetric())
+    elif wanted.by_modulus:
+        made += [_raised(X, shift, modulus=True)]
+    elif wanted.leads or wanted.positive:
+        top = float(np.linalg.eigvals(X).real.max())
+        made += [_pair_parted(X, shift), _raised(X, shift), X + max(0.0, shift - top) * identity]
+    yield from (each for each in made if each is not None)
+
+
+def _pair_parted(F: Array, shift: float) -> Array | None:
+    """The leading complex pair made real and parted by ``shift``; ``None`` where a real eigenvalue leads."""
+    T, Z = scipy.linalg.schur(F, output="real")
+    blocks = [place for place in range(len(T) - 1) if T[place + 1, place] != 0]
+    if not blocks:
+        return None
+    real = [T[place, place] for place in range(len(T)) if place not in blocks and place - 1 not in blocks]
+    first = max(blocks, key=lambda place: T[place, place])
+    if real and max(real) >= T[first, first]:
+        return None
+    upper, lower = abs(T[first, first + 1]), abs(T[first + 1, first])
+    gone = (first, first + 1) if upper < lower else (first + 1, first)
+    T[gone] = 0.0
+    T[first, first] += max(shift, shift - T[first, first])
+    return np.asarray(Z @ T @ Z.T)
+
+
+def _symmetric_part_leads(F: Array, shift: float, values: Array, vectors: Array) -> list[Array | None]:
+    """Matrices whose symmetric part has a leader with ``2 |K v| < gap``, K the skew part: some raise the leader further."""
+    S, K = 0.5 * (F + F.T), 0.5 * (F - F.T)
+    v, gap = vectors[:, -1], float(values[-1] - values[-2]) if len(values) > 1 else math.inf
+    turned = float(np.linalg.norm(K @ v))
+    if not math.isfinite(gap):
+        return []
+    lacking = max(0.0, 2 * turned - gap)
+    made: list[Array | None] = []
+    if gap > shift:
+        made.append(S + min(1.0, (gap - shift) / (2 * turned) if turned else 1.0) * K)
+    return made + [F + (times * lacking + shift) * np.outer(v, v) for times in (1.0, 1.5, 2.0, 4.0, 8.0)]
+
+
+def _raised(F: Array, shift: float, modulus: bool = False) -> Array | None:
+    """The largest real eigenvalue raised above every real part (or modulus) along its eigenvectors; ``None`` without one."""
+    values, left, right = scipy.linalg.eig(F, left=True, right=True)
+    real = np.flatnonzero(values.imag == 0)
+    if not len(real):
+        return None
+    place = real[np.argmax(values[real].real)]
+    v, w = right[:, place].real, left[:, place].real
+    others = np.delete(np.abs(values) if modulus else values.real, place)
+    wanted = max(0.0, float(others.max(initial=-math.inf))) + shift
+    with np.errstate(all="ignore"):
+        made = F + max(0.0, wanted - float(values[place].real)) * np.outer(v, w) / (w @ v)
+    return made if np.isfinite(made).all() else None
