@@ -11,7 +11,7 @@ from eigentoken.theory.statements.statement import Statement
 __all__ = ["ID", "named_above"]
 
 #: What an id looks like; whether a statement has it, the registry says.
-ID = re.compile(r"(?<![\w#.-])[A-Z]{2}-[A-Z]{0,3}\d+(?:\.\d+)?[a-z]?'?(?![\w-])")
+ID = re.compile(r"(?<![\w#.-])[A-Z]{2}-(?:[A-Z]{0,3}\d+(?:\.\d+)?[a-z]?['+]?|[A-Z]{1,4})(?![\w-])")
 
 
 def named_above(texts: Iterable[str], but: Iterable[str] = ()) -> list[Statement]:

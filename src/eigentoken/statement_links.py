@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 
 from markupsafe import Markup
 
@@ -96,16 +96,12 @@ def named_statements(names: Iterable[str]) -> Markup:
     return filled("named_statements.html", told=told, inline=lambda text: Markup(inline(text))) if told else Markup()
 
 
-#: Of more statements the texts are a book, not the end of a page.
-MOST = 40
-
-
 def with_statements(body: str, but: Iterable[str] = ()) -> tuple[str, bool]:
-    """The body with its ids as links to the statements' texts at its end, and whether there are any (they need mathematics)."""
-    whole, names = linked(body, but=but)
-    there = set(re.findall(r'id="s-([^"]+)"', whole))
-    missing = [name for name in names if name not in there]
-    if len(missing) > MOST:
-        return body, False
-    texts = named_statements(missing)
+    """The body with its ids as links to the statements, and whether there are any (they need mathematics).
+
+    A statement stands in the body (in a book under its own heading), or its text is put at the end."""
+    places = map(unescape, re.findall(r'id="((?:s-)?[A-Z]{2}-[^"]+)"', body))
+    there = {place.removeprefix("s-"): f"#{place}" for place in places}
+    whole, names = linked(body, lambda name: there.get(name, f"#s-{name}"), but=but)
+    texts = named_statements(name for name in names if name not in there)
     return whole.replace("</main>", f"{texts}</main>", 1) if "</main>" in whole else whole + texts, bool(names)

@@ -92,6 +92,17 @@ def test_an_id_in_a_text_gets_its_title_and_the_text_of_its_statement() -> None:
     title = "Stability of consensus for the Oja map"
     assert linked(f"<p>{title} (PM-L4)</p>")[0].count(title) == 2  # in the text, and as the title of the link
     assert linked("<p>PM-L4</p>", but=["PM-L4"]) == ("<p>PM-L4</p>", [])
+    book = with_statements('<main><h2 id="PM-T2+">of the book</h2><p>by PM-T2+ and PM-T2</p></main>')[0]
+    assert 'href="#PM-T2+"' in book  # under its own heading
+    assert "#s-PM-T2+" not in book
+    assert book.count('href="#s-PM-T2"') == book.count('id="s-PM-T2"') == 1  # at the end
+
+
+def test_every_id_looks_like_one() -> None:
+    from eigentoken.proofs.typeset.named_above import ID
+    from eigentoken.theory.statements.registry import statements
+
+    assert [each.id for each in statements() if ID.findall(f"as in {each.id}, or") != [each.id]] == []
 
 
 def test_the_lines_of_a_comparison_are_drawn_by_the_page(browser: Any, pages: Path) -> None:

@@ -36,11 +36,22 @@ if TYPE_CHECKING:
 from eigentoken.display import html_table, listing
 from eigentoken.files.arrays import ArrayFileError, read_npy
 
-__all__ = ["DirectionError", "SteerReport", "damage_text", "read_direction", "steer", "strength_for", "strength_text"]
+__all__ = [
+    "GUARANTEE",
+    "DirectionError",
+    "SteerReport",
+    "damage_text",
+    "read_direction",
+    "steer",
+    "strength_for",
+    "strength_text",
+]
 
 HEAD = ("Q", "K", "V", "scale", "q_bias", "k_bias", "v_bias")
+#: The statement, as a reader meets it.
+GUARANTEE = "A one-layer guarantee for steering (PM-S3)"
 SCOPE = (
-    "PM-S3, certified: tokens as they enter the last layer, the attention update of the stored matrix with its biases, "
+    f"{GUARANTEE}, certified: tokens as they enter the last layer, the attention update of the stored matrix with its biases, "
     "before the normalization and feed-forward that follow"
 )
 
@@ -81,7 +92,7 @@ class SteerReport:
             f"holds for {told['holds']} ({told['towards']} end on the side of +w, {told['away']} of -w), "
             f"fails for {told['fails']}, undecided for {told['undecided']}"
         )
-        rows.append((f"guarantee of PM-S3 for {told['tokens']} tokens, certified", words))
+        rows.append((f"{GUARANTEE} for {told['tokens']} tokens, certified", words))
         return [
             *rows,
             ("next token, measured", damage_text(found["output"])),
@@ -231,8 +242,8 @@ def _refuse_beyond(model: Model) -> None:
 
     if beyond := [*model.layer(-1).beyond(), *([] if whole_layers(model) else ["a feed-forward that is not read"])]:
         raise ModelError(
-            f"{model.source}: steer has no guarantee for a layer with {', '.join(beyond)}: PM-S3 is about softmax attention of "
-            "a bilinear form whose update is added as it is"
+            f"{model.source}: steer has no guarantee for a layer with {', '.join(beyond)}: {GUARANTEE} is about "
+            "softmax attention of a bilinear form whose update is added as it is"
         )
 
 

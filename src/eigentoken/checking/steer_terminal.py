@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eigentoken.checking.steer import SteerReport, damage_text, strength_text
+from eigentoken.checking.steer import GUARANTEE, SteerReport, damage_text, strength_text
 from eigentoken.output import say, table
 
 __all__ = ["show_steering"]
@@ -43,7 +43,7 @@ def _tokens(found: SteerReport) -> None:
     bound, middle = told["largest_tangent_bound"], told["median_tangent_bound"]
     far = "" if bound is None else f"; tangent of the angle at most {middle:.3g} for half of these, {bound:.3g} for all"
     say(
-        f"guarantee of PM-S3 for {told['tokens']} tokens, certified: holds for {told['holds']}, of which {told['towards']} end "
+        f"{GUARANTEE} for {told['tokens']} tokens, certified: holds for {told['holds']}, of which {told['towards']} end "
         f"on the side of +w and {told['away']} of -w; fails for {told['fails']}, undecided for {told['undecided']}{far}"
     )
     say(f"strength {strength_text(found.document['suggested'])}")

@@ -1,4 +1,4 @@
-"""The check on one screen: the model, the layers, which theorems apply, what is in the way, what was seen anyway."""
+"""The check on one screen: the model, which theorems apply, what is in the way, the layers, what was seen anyway."""
 
 from __future__ import annotations
 
@@ -107,6 +107,25 @@ def show(report: Report, heads: bool = False) -> None:
         say(f"each layer: {each}")
     for text in report.document["warnings"]:
         say(f"warning: {text}", "yellow")
+    _statements(report)
+    alone = report.document["options"].get("heads_only", False)
+    if not alone:
+        _layers(report)
+    if heads or alone:
+        _heads(report, heads)
+    if alone:
+        say(
+            "heads only: F and S, the sums over the heads of a layer, were not formed; what is asked of them is undecided"
+        )
+    _as_one_head(report)
+    _idealisations(report)
+    _observed(report)
+    _states(report)
+    _bounds(report)
+
+
+def _layers(report: Report) -> None:
+    """A row for each layer that has weights of its own, and what the columns are."""
     rows: list[tuple[Any, ...]] = []
     for layer in report.layers:
         if layer["weights_of"] != layer["layer"]:
@@ -115,21 +134,9 @@ def show(report: Report, heads: bool = False) -> None:
         name = str(layer["layer"]) + (f" (x{shared})" if shared > 1 else "")
         rows.append((name, *_cells(layer)))
     columns = ("layer", *CELLS, regime_heading(report))
-    alone = report.document["options"].get("heads_only", False)
-    if not alone:
-        table("layers (case by real part / modulus / |1+λ|)", columns, _on_one_screen(rows, columns), wrap=columns[-1:])
-        for text in LETTERS:
-            say(text, "dim")
-    if heads or alone:
-        _heads(report, heads)
-    if alone:
-        say(
-            "heads only: F and S, the sums over the heads of a layer, were not formed; what is asked of them is undecided"
-        )
-    _statements(report)
-    _observed(report)
-    _states(report)
-    _bounds(report)
+    table("layers (case by real part / modulus / |1+λ|)", columns, _on_one_screen(rows, columns), wrap=columns[-1:])
+    for text in LETTERS:
+        say(text, "dim")
 
 
 def _states(report: Report) -> None:
@@ -162,8 +169,6 @@ def _statements(report: Report) -> None:
     if found.fails or found.undecided:
         say("(letters and conditions are those of each statement: `eigentoken show ID`)", "dim")
     _apart(found)
-    _as_one_head(report)
-    _idealisations(report, found)
 
 
 def _counted(found: Iterable[tuple[Told, int]], of: int) -> str:
@@ -211,7 +216,7 @@ def _as_one_head(report: Report) -> None:
         say(f"rotary positions change a head's score matrix by this part of its norm: {', '.join(shares)}")
 
 
-def _idealisations(report: Report, found: Groups) -> None:
+def _idealisations(report: Report) -> None:
     """The size of what the verdicts leave out; of the statements that hold, which of it stands beside each."""
     listed = report.document["idealisations"]
     if not listed:
@@ -219,6 +224,7 @@ def _idealisations(report: Report, found: Groups) -> None:
     rows = [(f"{each['name']}: {each['says']}", size_text(each)) for each in listed]
     title = "idealisations beside these verdicts (measured over the layers, not certified)"
     table(title, ("what a statement supposes", "size"), rows, wrap=("what a statement supposes",))
+    found = groups(report)
     for each in (*found.holds, *(held for held, _ in found.partly)):
         say_hanging(f"{called(each)} leaves out: {', '.join(each['idealisations'])}")
 

@@ -10,7 +10,7 @@ import typer
 from eigentoken.commands import names
 from eigentoken.documents.reproduction_document import Outcome, Scale
 from eigentoken.documents.simulation_document import SimulationDocument
-from eigentoken.output import progress, say, show_json, table
+from eigentoken.output import progress, say, say_hanging, show_json, table
 
 __all__ = ["add_to"]
 
@@ -150,12 +150,26 @@ def reproduce(
     table("", ("recipe", "outcome", "why"), rows, wrap=("why",))
     for each in done["outcomes"] if recipes else ():
         _details(each)
+    _named(done["outcomes"], bool(recipes))
     say(f"gallery: {done['gallery']}")
 
 
 def _line(outcome: Outcome) -> str:
     """One outcome in a line, for who waits for the others."""
     return f"{outcome['status']}  {outcome['title']} ({outcome['name']})"
+
+
+def _named(outcomes: list[Outcome], whole: bool) -> None:
+    """The titles of the statements that were named by their ids; ``whole``: the details of each outcome were told."""
+    from eigentoken.proofs.typeset.named_above import named_above
+
+    texts = [each["reason"] for each in outcomes]
+    for each in outcomes if whole else ():
+        texts += [each["note"], *(text for check in each["checks"] for text in (check["claim"], check["evidence"]))]
+    if named := named_above(texts):
+        say("named above")
+        for told in named:
+            say_hanging(f"- {told.called}")
 
 
 def _details(outcome: Outcome) -> None:
