@@ -51,8 +51,6 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
     "CT-14": (Known("v_1^T M v_2 = 0", "a quadratic term: the point is semistable"),),
     "CT-15": (Known("m > (1 + 3s)/(2|lambda_2|)", "m = 0: the group opens"),),
     "PM-X5": (Known("no mixed scores", "V = diag(1, -1/2), M = (0 1; 0 0), alpha = 1/4: a start at -1/10 leaves"),),
-    "PM-X6": (Known("v_1^T M v_2 = 0", "a quadratic term: the point is semistable"),),
-    "PM-X7": (Known("m > (1 + 3s)/(2|lambda_2|)", "m = 0: the group opens"),),
     "PH-X3": (Known("a widest pair", "W = 1, tokens 0, 1/10, 3, -3: an inner pair"),),
     "PH-X2": (Known("$H_l > 0$", "tokens 1, 0, -1, W = B = 1: the middle token stays"),),
     "PM-T2+": (Known(_PAIR, "n = d = 2, lambda_2 < 0: antipodal pairs attract", place="c5"),),
