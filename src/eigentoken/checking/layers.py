@@ -109,6 +109,7 @@ def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, He
     from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.theory.statements.layer_systems import AsIfAnswer, LayerAnswer
     from eigentoken.theory.statements.registry import statements
+    from eigentoken.theory.statements.subjects import subject_of
 
     asked = [each for each in map(statements().get, statement_ids) if each.conditions]
     found = dict.fromkeys(statement_ids, Held())
@@ -117,8 +118,8 @@ def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, He
         weights, answers = weights_of(model.layer(origin)), Answers()
         alone = [Answers() for _ in weights.heads]
         for each in asked:
-            about = any(not match.differences for match in _systems_of(each.id, weights))
-            holds = about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
+            about = subject_of(each.id) or any(not match.differences for match in _systems_of(each.id, weights))
+            holds = bool(about) and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
             heads = [read_head(each, weights, index, known) for index, known in enumerate(alone)]
             met = sum(one is not None and one.answer is AsIfAnswer.MET for one in heads)
             before = found[each.id]
