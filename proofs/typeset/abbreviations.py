@@ -179,7 +179,10 @@ def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
         and not isinstance(term, sp.MatrixExpr | Tensor | _NAMED)
         and _size(term) * _weight(term) >= PARTS
     ):
-        if _weight(term) > 1 or not term.is_polynomial(*term.free_symbols):  # (d-1)(q-1) is what it is
+        below = (
+            isinstance(term, sp.Pow) and term.exp.is_negative
+        )  # what stands below the line has a letter, not 1 over it
+        if not below and (_weight(term) > 1 or not term.is_polynomial(*term.free_symbols)):  # (d-1)(q-1) is what it is
             yield term
         for each in term.args:
             yield from _parts(each)
