@@ -32,7 +32,7 @@ from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.terms import ell
+from eigentoken.theory.language.terms import Eigenvalue, EigenvalueModulus, EigenvalueRealPart, SpectralNorm, ell
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
@@ -50,7 +50,9 @@ __all__ = [
 ]
 
 #: A term of fewer parts is not worth a letter, nor one that saves fewer of them in all.
-PARTS, SAVED, LETTERS = 7, 48, 16
+PARTS, SAVED, LETTERS = 7, 48, 28
+#: What has a short name already.
+_NAMED = Eigenvalue | EigenvalueModulus | EigenvalueRealPart | SpectralNorm
 NAMES = (r"\theta", r"\chi", r"\upsilon", r"\vartheta")
 #: A formula beyond this many characters has its long terms replaced by letters.
 WIDE = 700
@@ -79,13 +81,14 @@ def abbreviations(
         counted: Counter[sp.Expr] = Counter()
         for term in terms:
             counted.update(part for part in _long_parts(term) if not bound & _letters(part))
-        saved = {part: (times - 1) * _size(part) for part, times in counted.items()}
+        saved = {part: (times - 1) * _size(part) * _weight(part) for part, times in counted.items()}
         most = max(saved.values(), default=0)
         if most < SAVED:
             break
         best = min((part for part in saved if saved[part] == most), key=sp.default_sort_key)
         stand_in = sp.Dummy(f"{len(chosen)}", real=True)
         terms = [term.xreplace({best: stand_in}) if best in _all_parts(term) else term for term in terms]
+        terms.append(best)  # it is printed once, where its letter is defined: what it repeats may have a letter, too
         chosen.append(best.xreplace({each: chosen[int(each.name)] for each in best.atoms(sp.Dummy)}))
     taken = {each.name for term in terms for each in term.free_symbols} - {each.name for each in begun}
     name = next(each for each in NAMES if not any(each.strip("\\") in one for one in taken))
@@ -195,17 +198,28 @@ def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
     if (
         term.args
         and isinstance(term, sp.Expr)
-        and not isinstance(term, sp.MatrixExpr | Tensor)
-        and _size(term) >= PARTS
+        and not isinstance(term, sp.MatrixExpr | Tensor | _NAMED)
+        and _size(term) * _weight(term) >= PARTS
     ):
-        yield term
+        below = (
+            isinstance(term, sp.Pow) and term.exp.is_negative
+        )  # what stands below the line has a letter, not 1 over it
+        if not below and (_weight(term) > 1 or not term.is_polynomial(*term.free_symbols)):  # (d-1)(q-1) is what it is
+            yield term
         for each in term.args:
             yield from _parts(each)
 
 
+def _weight(term: sp.Basic) -> int:
+    """A function of a longer term is what a reader would give a letter first."""
+    return 2 if isinstance(term, sp.Function) and bool(term.args[0].args) and not isinstance(term, sp.Abs) else 1
+
+
 @lru_cache(maxsize=100_000)
 def _size(term: sp.Basic) -> int:
-    return 1 + sum(map(_size, term.args)) if not isinstance(term, Tensor) else 6
+    if isinstance(term, Tensor):
+        return 6
+    return 3 if isinstance(term, _NAMED) else 1 + sum(map(_size, term.args))
 
 
 # -- one letter, one meaning ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.typeset.abbreviations import abbreviations
+from eigentoken.proofs.typeset.abbreviations import abbreviations, shortened
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
@@ -17,6 +17,7 @@ from eigentoken.theory.calculus import Index, MaskEntry, dot, factor, vector
 from eigentoken.theory.kernel.formulas import Formula, latex
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
 from eigentoken.theory.printing.plain_text import broken
 from eigentoken.theory.printing.scalars import fraction_levels, scalar_latex
 from eigentoken.theory.statements.registry import statements
@@ -80,6 +81,25 @@ def test_what_a_binder_binds_has_no_letter() -> None:
     assert [each.name for each in abbreviations(claims)] == [
         r"\theta_{1}(x)"
     ]  # in a claim it says of what it is a function
+
+
+def test_letters_are_given_to_what_a_reader_would_give_them() -> None:
+    """To functions of longer terms, also inside what has a letter; not to names, to inverses, to products of sizes."""
+    first = Eigenvalue(matrix("V"), 1)
+    height, size = sp.tanh(x + 2 * y), (d - 1) * (n - 1)
+    long = (1 + height * first) * (2 + height * first) / ((3 - height) * (5 * first + x) ** 2)
+    told = [sp.Gt(long + each * first, size + 1 / (7 + 3 * height * first), evaluate=False) for each in range(2, 20)]
+    letters = abbreviations(told)
+    assert height in letters.values()
+    own = next(letter for letter, term in letters.items() if term == height)
+    assert any(own in term.free_symbols for term in letters.values())
+    for term in letters.values():
+        assert term not in (first, size) and not (isinstance(term, sp.Pow) and term.exp.is_negative)
+    again = shortened(long, letters)
+    assert again != long
+    for letter, term in reversed(letters.items()):  # with the letters written out nothing has changed
+        again = again.xreplace({letter: term})
+    assert again == long
 
 
 def test_two_bounds_are_one_chain_and_a_mask_is_an_order() -> None:
