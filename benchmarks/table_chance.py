@@ -12,7 +12,10 @@ from eigentoken.nulls.against_chance import AgainstChance, against_chance
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tables" / "chance.md"
-SAVED = "examples/byte_lm/step03000.safetensors"
+SAVED = {
+    "byte_lm, step 3000": "examples/byte_lm/step03000.safetensors",
+    "byte_lm_million, step 3000": "examples/byte_lm_million/step03000.safetensors",
+}
 ROWS = (
     ("gaussian factors", "scores", "stable rank"),
     ("gaussian factors", "values", "stable rank"),
@@ -55,7 +58,8 @@ def column(source: str) -> list[str]:
 
 
 def main() -> None:
-    sources = {each.name: f"sample:{each.name}" for each in SAMPLES} | {"byte_lm, step 3000": str(ROOT / SAVED)}
+    sources = {each.name: f"sample:{each.name}" for each in SAMPLES}
+    sources |= {name: str(ROOT / path) for name, path in SAVED.items()}
     columns = {name: column(source) for name, source in sources.items()}
     names = [
         "heads that differ from Gaussian factors",

@@ -22,6 +22,7 @@ from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import TensorStore, WeightReader
 from eigentoken.models.families.family import Family
 from eigentoken.models.formats.renamed import RenamedStore
+from eigentoken.models.loading.several_stacks import StackStore
 
 BUFFERS = re.compile(
     r"(.*\.)?((attn|attention)\.(bias|masked_bias)|rotary_emb\.inv_freq|position_ids|num_batches_tracked)"
@@ -106,7 +107,9 @@ def left_out(family: Family, config: Mapping[str, Any], where: str) -> LeftOut:
             inside.append(name)
     for name in _not_renamed(store):
         other = STACK.match(name)
-        if other is not None and int(other[2]) >= family.n_layers:
+        if other is not None and isinstance(store, StackStore):
+            stacks.add(f"{other[1]}.*")
+        elif other is not None and int(other[2]) >= family.n_layers:
             layers.add(int(other[2]))
         elif other is not None and not BUFFERS.fullmatch(name):
             inside.append(name)

@@ -18,6 +18,7 @@ from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.tensors import SourceFile, TensorStore, WeightReader
 from eigentoken.models.families.family import Family, family_of
 from eigentoken.models.formats.scaled import with_scales
+from eigentoken.models.loading.several_stacks import one_stack
 
 if TYPE_CHECKING:
     from eigentoken.models.loading.left_out import LeftOut
@@ -179,6 +180,6 @@ class Model:
 
 def build_model(source: str, config: Mapping[str, Any], store: TensorStore, where: str) -> Model:
     """A model from a configuration and named tensors."""
-    store = with_scales(store)
-    reading = family_of(Config(config, where), WeightReader(store))
-    return Model(source, reading.name, dict(config), store, reading)
+    chosen, store = one_stack(config, with_scales(store), where)
+    reading = family_of(Config(chosen, where), WeightReader(store))
+    return Model(source, reading.name, chosen, store, reading)

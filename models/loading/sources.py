@@ -72,7 +72,7 @@ def load(
         if HUB_ID.fullmatch(name) and path.suffix.lower() not in (".bin", ".gguf", ".npz", ".safetensors"):
             from eigentoken.models.loading.hub import snapshot
 
-            return open_path(snapshot(name, wanted or None), text, config)
+            return open_path(snapshot(name, wanted or None), text, config, part)
         raise ModelError(f"{text}: no such file or folder, and not sample:NAME or a Hugging Face id")
     from eigentoken.models.formats.in_memory import open_module
 
@@ -113,6 +113,11 @@ def _with_part(bare: str, part: str, text: str, config: Mapping[str, Json] | Non
     path = Path(bare).expanduser()
     if path.exists():
         return open_path(path, text, config, part)
+    name, _, wanted = bare.partition("@")
+    if HUB_ID.fullmatch(name) and not bare.startswith("sample:"):
+        from eigentoken.models.loading.hub import snapshot
+
+        return open_path(snapshot(name, wanted or None), text, config, part)
     whole = load(bare, config=config)
     return build_model(text, dict(whole.config) | {"eigentoken_part": part}, whole.store, whole.store.where)
 

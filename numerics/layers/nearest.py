@@ -65,7 +65,8 @@ from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, array_digest
 
 __all__ = [
-    "WIDEST",
+    "WIDEST_ALONE",
+    "WIDEST_OF_ALL",
     "Letters",
     "Nearby",
     "WeightDistance",
@@ -80,8 +81,9 @@ __all__ = [
 #: Room in strict inequalities, as shares of the norm: the first that can be certified is taken.
 SHIFTS = (1e-6, 1e-4, 1e-2)
 
-#: Wider layer matrices get no explicit neighbour: one more spectrum would double the time of the layer.
-WIDEST = 512
+#: Wider layer matrices get no explicit neighbour in a check of all statements: one more spectrum would double the time of the
+#: layer.  Where one statement is asked for, the second limit holds.
+WIDEST_OF_ALL, WIDEST_ALONE = 512, 2048
 
 _DEFINITE = (PositiveDefinite, PositiveSemidefinite, NegativeDefinite)
 
@@ -134,10 +136,12 @@ def layer_distance(
     letters: Letters,
     narrow: int | None,
     each_head: bool,
+    widest: int = WIDEST_OF_ALL,
 ) -> WeightDistance:
     """The distance of the matrices of a layer; ``verdicts`` are those of the conditions on weights (``None``: on tokens).
 
-    ``narrow``: the width of a head that is narrower than the layer; ``each_head``: what is asked of U is asked of every head.
+    ``narrow``: the width of a head that is narrower than the layer; ``each_head``: what is asked of U is asked of every head;
+    ``widest``: no neighbour is sought of wider matrices.
     """
     of = _of(conditions, letters)
     if all(each is None or each.is_holds for each in verdicts.values()):
@@ -155,8 +159,8 @@ def layer_distance(
         of = "a head"
     if why is not None:
         return WeightDistance((low, math.inf), of, why)
-    if next(iter(letters.matrices.values())).shape[0] > WIDEST:
-        return WeightDistance((low, math.inf), of, f"no neighbour is sought beyond d = {WIDEST}")
+    if next(iter(letters.matrices.values())).shape[0] > widest:
+        return WeightDistance((low, math.inf), of, f"no neighbour is sought beyond d = {widest}")
     settled = frozenset(each for each, verdict in verdicts.items() if verdict is None or verdict.is_holds)
     found = nearest_of_letters(conditions, letters, settled=settled)
     if found is None:

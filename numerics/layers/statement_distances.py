@@ -8,6 +8,7 @@ from eigentoken.numerics.layers.head_distances import Role, head_distance
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
 from eigentoken.numerics.layers.layer_readings import bind, bind_head, system_of_head, system_read
 from eigentoken.numerics.layers.nearest import (
+    WIDEST_OF_ALL,
     Letters,
     Nearby,
     WeightDistance,
@@ -25,7 +26,7 @@ __all__ = ["distance_of_head", "distance_of_layer", "nearest_values"]
 
 
 def distance_of_layer(
-    statement: Statement, weights: LayerWeights, answers: Answers, *, as_if: bool = False
+    statement: Statement, weights: LayerWeights, answers: Answers, *, as_if: bool = False, widest: int = WIDEST_OF_ALL
 ) -> WeightDistance | None:
     """Of a layer that the statement is about, or as if the layer were one head; ``None`` where neither is."""
     listed = system_read(statement, weights, as_if=as_if)
@@ -35,8 +36,8 @@ def distance_of_layer(
     verdicts = _verdicts(statement.conditions, environment, answers.conditions(listed))
     narrow = next((head.width for head in weights.heads if head.width < weights.d), None)
     letters, several = _letters(listed, environment), listed.multihead and len(weights.acting) > 1
-    key = ("distance", tuple(verdicts), tuple(letters.matrices.values()), several)
-    return answers.once(key, lambda: layer_distance(list(verdicts), verdicts, letters, narrow, several))
+    key = ("distance", tuple(verdicts), tuple(letters.matrices.values()), several, widest)
+    return answers.once(key, lambda: layer_distance(list(verdicts), verdicts, letters, narrow, several, widest))
 
 
 def distance_of_head(

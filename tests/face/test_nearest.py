@@ -12,6 +12,8 @@ import pytest
 import eigentoken as et
 from eigentoken.checking.sentences import sentence
 from eigentoken.models import ModelError, load
+from eigentoken.numerics.recheck.layers.nearest_documents import recheck_nearest as recheck_by_second
+from eigentoken.rechecking.of_models import _heads
 from eigentoken.schemas import schema
 
 from ..commands import here
@@ -128,6 +130,15 @@ def test_heads_and_scores_have_distances(tmp_path: Path) -> None:
     document = {"schema": "eigentoken/nearest/2", **json.loads(json.dumps(found.as_dict()))}
     jsonschema.validate(document, schema("nearest"))
     assert et.recheck(found) == "holds"
+    second = recheck_by_second(document, lambda index: _heads(model.layer(index)), None, 5.0)
+    assert not second.found
+    for name, share in (("norm", 0.9), ("score_norm", 1.1), ("distance", 0.5)):
+        forged = json.loads(json.dumps(document))
+        row = forged["layers"][1]["heads"][2]
+        row[name] = [end * share for end in row[name]]
+        assert recheck_by_second(forged, lambda index: _heads(model.layer(index)), None, 5.0).found, name
+    del forged["layers"][1]["heads"][3]
+    assert recheck_by_second(forged, lambda index: _heads(model.layer(index)), None, 5.0).found
     document["layers"][1]["heads"][2]["distance"][1] /= 2
     (tmp_path / "forged.json").write_text(json.dumps(document))
     refused = here("recheck", str(tmp_path / "forged.json"))

@@ -41,6 +41,8 @@ __all__ = ["CONDITIONS", "recheck_nearest"]
 
 #: What each statement asks of the layer matrix F.
 CONDITIONS = {"CT-2": ("symmetric",), "PM-N1": ("leader",), "PM-T1": ("symmetric", "leader")}
+#: Statements that ask of a head that its values are symmetric.
+OF_SYMMETRIC_HEADS = ("AB-L6.1", "AB-T6.1", "CL-13", "CT-1", "CT-2", "PM-L4", "PM-L9", "PM-N3", "PM-T2", "PM-X1")
 #: Words about conditions; the others say that the statement is not about the layer.
 WORDS = ("holds", "fails", "undecided")
 SHIFTS = (1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -64,6 +66,7 @@ def recheck_nearest(
         weights = layers[row["layer"]] = WeightNumbers(heads_of(row["layer"]), seconds)
         path: Path = ("layers", place)
         shown.judge((*path, "norm"), weights.number_differs(None, "norm", row["norm"]), UNCONFIRMED)
+        _heads(shown, path, row["heads"], weights, document["statement"]["id"])
         if asked is not None and row["word"] in WORDS:
             where = _Layer(weights, asked, seconds)
             shown.judge((*path, "word"), where.word_differs(row["word"]), UNCONFIRMED)
@@ -88,6 +91,25 @@ def recheck_nearest(
             where = _Layer(WeightNumbers(written_of(place), seconds), asked, seconds)
             shown.judge(("written", "words", place), where.word_differs(word), UNCONFIRMED)
     return shown
+
+
+def _heads(
+    shown: Shown, path: Path, rows: Sequence[Mapping[str, Json]], weights: WeightNumbers, statement: str
+) -> None:
+    """Norms of the heads; and no head is nearer to statements about symmetric values than to the symmetric matrices."""
+    if rows and [row["head"] for row in rows] != list(range(len(weights.heads))):
+        shown.fails((*path, "heads"), f"the layer has {len(weights.heads)} heads, one row is stated for each")
+        return
+    for place, row in enumerate(rows):
+        for name, role in (("norm", "values"), ("score_norm", "scores")):
+            where, size = (*path, "heads", place, name), weights.matrix(place, role).size
+            shown.judge(where, interval_differs(row[name], weights.norm(place, role), size), UNCONFIRMED)
+        away, stated = weights.to_symmetric(place, "values"), row["distance"]
+        if statement in OF_SYMMETRIC_HEADS and away is not None and stated is not None:
+            give = ROUND * weights.matrix(place, "values").size
+            if float(stated[1]) < away[0] - give:
+                why = f"{stated[1]} is stated from above, the symmetric matrices are at least {away[0]:.17g} away"
+                shown.fails((*path, "heads", place, "distance"), why)
 
 
 def _distinct(changed: Sequence[int], document: Mapping[str, Any]) -> list[int]:

@@ -169,6 +169,7 @@ def _read(layer: Layer, asked: Statement) -> StatementOnLayer:
 def _row(layer: Layer, asked: Statement) -> tuple[NearestLayer, StatementOnLayer]:
     from eigentoken.checking.layers import weights_of
     from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.nearest import WIDEST_ALONE
     from eigentoken.numerics.layers.quantities import as_json, norm_of
     from eigentoken.numerics.layers.statement_distances import distance_of_layer
     from eigentoken.numerics.layers.symbol_values import Answers
@@ -176,10 +177,10 @@ def _row(layer: Layer, asked: Statement) -> tuple[NearestLayer, StatementOnLayer
     weights, answers = weights_of(layer), Answers()
     reading = read_layer(asked, weights, answers)
     about = str(reading.answer) != "not about this model"
-    found = distance_of_layer(asked, weights, answers) if about else None
+    found = distance_of_layer(asked, weights, answers, widest=WIDEST_ALONE) if about else None
     as_if: NearestAsIf | None = None
     if reading.as_one_head is not None:
-        near = distance_of_layer(asked, weights, answers, as_if=True)
+        near = distance_of_layer(asked, weights, answers, as_if=True, widest=WIDEST_ALONE)
         assert near is not None  # it was read on the same letters
         as_if = {
             "word": str(reading.as_one_head.answer),

@@ -65,6 +65,7 @@ def list_models(json: JsonFlag = False) -> None:
     """
     from eigentoken.models import supported_families
     from eigentoken.models.loading.samples import listing
+    from eigentoken.models.loading.several_stacks import STACKS
 
     samples = listing()
     families = list(supported_families())
@@ -72,6 +73,7 @@ def list_models(json: JsonFlag = False) -> None:
         show_json({"schema": "eigentoken/models/1", "families": families, "samples": samples})
         return
     say(f"families: {', '.join(str(each) for each in families)}")
+    say(f"behind a vision tower, the language model (MODEL#vision: the tower): {', '.join(STACKS)}")
     say("sources: a folder or file (safetensors, pytorch .bin, GGUF, llama2.c .bin, .npz), a hub id, sample:NAME")
     rows = [
         (each["name"], each["family"], each["licence"], f"{each['megabytes']:g} MB", each["good_for"])
