@@ -116,8 +116,8 @@ ROLE = re.compile(r":(?:class|func|meth|data|attr|mod|exc):(?=(?:<|\\u003c)code)
 def with_links(page: str, atlas: str) -> str:
     """The page with a link at every id of a statement in its text, to the statement's page in the folder of the atlas.
 
-    >>> with_links("<nav>PM-L4</nav><article><p>PM-L4</p></article>", "../atlas/")  # doctest: +ELLIPSIS
-    '<nav>PM-L4</nav><article><p><span class="named"><a href="../atlas/PM-L4.html" title="Stability ...">PM-L4</a></span></p></article>'
+    >>> with_links("<nav>PM-L4</nav><article>PM-L4</article>", "../atlas/")  # doctest: +ELLIPSIS
+    '<nav>PM-L4</nav><article><span class="named"><a href="../atlas/PM-L4.html" title="...">PM-L4</a></span></article>'
     """
     from eigentoken.atlas.graph import page_name
     from eigentoken.statement_links import linked

@@ -13,7 +13,7 @@ from html import escape, unescape
 from markupsafe import Markup
 
 from eigentoken.pages import filled
-from eigentoken.proofs.typeset.named_above import ID
+from eigentoken.proofs.typeset.summary import ID
 
 __all__ = ["Text", "linked", "named_statements", "text_of", "with_statements"]
 
