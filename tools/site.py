@@ -113,14 +113,34 @@ BREAK = "<br>\n"
 ROLE = re.compile(r":(?:class|func|meth|data|attr|mod|exc):(?=(?:<|\\u003c)code)")
 
 
+def with_links(page: str, atlas: str) -> str:
+    """The page with a link at every id of a statement in its text, to the statement's page in the folder of the atlas.
+
+    >>> with_links("<nav>PM-L4</nav><article>PM-L4</article>", "../atlas/")  # doctest: +ELLIPSIS
+    '<nav>PM-L4</nav><article><span class="named"><a href="../atlas/PM-L4.html" title="...">PM-L4</a></span></article>'
+    """
+    from eigentoken.atlas.graph import page_name
+    from eigentoken.statement_links import linked
+
+    def article(found: re.Match[str]) -> str:
+        return linked(found[0], lambda name: atlas + page_name(name), titles=False)[0]
+
+    return re.sub(r"<article.*?</article>", article, page, flags=re.S)
+
+
 def finish(target: Path, *, atlas: bool) -> None:
-    """Take the roles out of what docstrings say, and lead back from the pages of the atlas to the documentation."""
+    """Take the roles out of what docstrings say, and lead from the documentation to the pages of the atlas and back."""
     for path in [*target.glob("*.html"), target / "search" / "search_index.json"]:
         text = path.read_text(encoding="utf-8")
         if ROLE.search(text):
             path.write_text(ROLE.sub("", text), encoding="utf-8")
+    if not atlas:
+        return
+    for path in sorted({*target.rglob("*.html")} - {*(target / "atlas").iterdir()}):
+        up = "../" * (len(path.relative_to(target).parts) - 1)
+        path.write_text(with_links(path.read_text(encoding="utf-8"), f"{up}atlas/"), encoding="utf-8")
     opening = '<nav aria-label="pages">'
-    for path in (target / "atlas").glob("*.html") if atlas else ():
+    for path in (target / "atlas").glob("*.html"):
         text = path.read_text(encoding="utf-8")
         path.write_text(
             text.replace(opening, f'{opening}<a href="../index.html">Documentation</a> · ', 1), encoding="utf-8"

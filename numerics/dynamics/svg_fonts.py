@@ -10,6 +10,7 @@ import base64
 import io
 import re
 from html import unescape
+from typing import Literal
 
 __all__ = ["with_fonts"]
 
@@ -35,7 +36,8 @@ def _face(family: str, style: str, weight: str, text: str) -> str:
     from matplotlib.font_manager import FontProperties, findfont
 
     try:
-        path = findfont(FontProperties(family=[family], style=style, weight=weight), fallback_to_default=False)
+        leaning: Literal["normal", "italic"] = "italic" if style == "italic" else "normal"
+        path = findfont(FontProperties(family=[family], style=leaning, weight=weight), fallback_to_default=False)
     except ValueError:
         return ""
     options = subset.Options(flavor="woff", hinting=False, layout_features=[], notdef_outline=True, name_IDs=[])

@@ -8,7 +8,7 @@ neither that the conjecture is false nor that it has no proof.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -115,18 +115,27 @@ class AttemptReport(ResultsByName[AttemptedProof]):
 
 
 def attempt(
-    subject: str | Path | Conjecture | Sequence[Conjecture], *, seconds: float = 60.0, recall: bool = True
+    subject: str | Path | Conjecture | Sequence[Conjecture],
+    *,
+    seconds: float = 60.0,
+    recall: bool = True,
+    watch: Callable[[str], None] = lambda _now: None,
 ) -> AttemptReport:
     """Try to prove the conjectures of a file (or one conjecture, or several).
 
     ``seconds`` for each, at most (a question that a solver has begun is waited for); without ``recall`` no statement of the book
-    is used.
+    is used.  ``watch`` is called with what begins.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
     listed, file = stated_in(subject)
+    watch("reading the book")
     book = tuple(each for each in statements() if each.proof is not None) if recall else ()
-    return AttemptReport(tuple(_attempted(each, book, seconds) for each in listed), file)
+    made = []
+    for number, each in enumerate(listed, 1):
+        watch(f"{each.name} ({number} of {len(listed)}), at most {seconds:g} s")
+        made.append(_attempted(each, book, seconds))
+    return AttemptReport(tuple(made), file)
 
 
 def _attempted(conjecture: Conjecture, book: tuple[Statement, ...], seconds: float) -> AttemptedProof:

@@ -304,14 +304,23 @@ def export(
     *,
     jobs: int = 2,
     seconds: int = SECONDS,
+    watch: Callable[[str], None] = lambda _title: None,
     done: Callable[[], None] = lambda: None,
 ) -> list[Exported]:
-    """Write ``ID.v`` for every statement with scalar lemmas; only what coqc accepts is written as proved."""
+    """Write ``ID.v`` for every statement with scalar lemmas; only what coqc accepts is written as proved.
+
+    ``watch`` is called with the title of each statement that begins, ``done`` when it is through."""
     if shutil.which("coqc") is None:
         raise ValueError(NO_COQ)
     folder.mkdir(parents=True, exist_ok=True)
     with compiled_prelude() as library:
-        return list(_exported(statements, folder, library, jobs, seconds, done))
+        return list(_exported(_watched(statements, watch), folder, library, jobs, seconds, done))
+
+
+def _watched(statements: Iterable[Statement], watch: Callable[[str], None]) -> Iterator[Statement]:
+    for told in statements:
+        watch(told.called)
+        yield told
 
 
 def _exported(

@@ -17,8 +17,7 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
-from eigentoken.proofs.typeset.named_above import named_above
-from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, summary
+from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement

@@ -4,7 +4,7 @@ with that and why we know, how the corrected form is derived, and what was run f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from eigentoken.documents.statement_document import StatementDocument
@@ -15,7 +15,6 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
-from eigentoken.proofs.typeset.named_above import named_above
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.readings import LATEX
@@ -26,7 +25,7 @@ from eigentoken.theory.statements.statement import Evidence, SourceKind, Stateme
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 from eigentoken.theory.statements.subjects import subject_of
 
-__all__ = ["ORIGIN", "Summary", "dropped_latex", "summary"]
+__all__ = ["ID", "ORIGIN", "Summary", "dropped_latex", "named_above", "summary"]
 
 #: Headings for the other form of a statement.
 ORIGIN = {
@@ -35,6 +34,10 @@ ORIGIN = {
     SourceKind.RECORDED: "As a formalisation records it",
     SourceKind.FORMALISED: "As formalised here",
 }
+
+
+#: What an id looks like; whether a statement has it, the registry says.
+ID = re.compile(r"(?<![\w#.-])[A-Z]{2}-(?:[A-Z]{0,3}\d+(?:\.\d+)?[a-z]?['+]?|[A-Z]{1,4})(?![\w-])")
 
 
 @dataclass(frozen=True)
@@ -268,3 +271,15 @@ def dropped_latex(told: Statement, dropped: str) -> str:
 def summary(statement: Statement) -> Summary:
     """The summary of a statement with its recorded evidence."""
     return Summary(statement, str(status_of(statement)), evidence_of(statement))
+
+
+def named_above(texts: Iterable[str], but: Iterable[str] = ()) -> list[Statement]:
+    """The statements whose ids stand in the texts, in order, without those in ``but``.
+
+    >>> [each.id for each in named_above(["as in PM-L4 and GPT-2", "by PM-L3 (see PM-L4)"], but=["PM-L3"])]
+    ['PM-L4']
+    """
+    left = set(but)
+    names = dict.fromkeys(name for text in texts for name in ID.findall(text) if name not in left)
+    found = (statements().registered(name) for name in names)
+    return [each for each in found if each is not None]

@@ -215,7 +215,7 @@ def render(document: PrintedDocument, form: str, **options: object) -> str:
     from eigentoken.proofs.typeset.html import to_html_body
     from eigentoken.proofs.typeset.latex import to_latex
     from eigentoken.proofs.typeset.markdown import to_markdown
-    from eigentoken.proofs.typeset.named_above import ID
+    from eigentoken.proofs.typeset.summary import ID
     from eigentoken.statement_links import with_statements
 
     if form == "tex":

@@ -13,7 +13,7 @@ from html import escape, unescape
 from markupsafe import Markup
 
 from eigentoken.pages import filled
-from eigentoken.proofs.typeset.named_above import ID
+from eigentoken.proofs.typeset.summary import ID
 
 __all__ = ["Text", "linked", "named_statements", "text_of", "with_statements"]
 
@@ -53,11 +53,11 @@ def text_of(name: str) -> Text | None:
 
 
 def linked(
-    body: str, address: Callable[[str], str] = "#s-{}".format, *, but: Iterable[str] = ()
+    body: str, address: Callable[[str], str] = "#s-{}".format, *, titles: bool = True, but: Iterable[str] = ()
 ) -> tuple[str, list[str]]:
-    """The body with a link at every id of a statement, and the ids; before an id that stands alone the title is put.
+    """The body with a link at every id of a statement, and the ids; ``titles`` puts the title before an id that stands alone.
 
-    >>> linked("<p>see PM-L4.</p>")[1]
+    >>> linked("<p>see PM-L4.</p>", titles=False)[1]
     ['PM-L4']
     >>> linked("<b>PM-L4</b><code>PM-L3</code>", "{}.html".format)[0]  # doctest: +ELLIPSIS
     '<b><span class="named"><a href="PM-L4.html">Stability of ...</a> <span class="id">PM-L4</span></span></b><code>PM-L3</code>'
@@ -75,7 +75,7 @@ def linked(
         found[name] = None
         title, place = escape(statements().get(name).title), escape(address(name))
         before = "".join(done[-2:]) + match.string[: match.start()]
-        if title not in before[-len(title) - 3 :]:
+        if titles and title not in before[-len(title) - 3 :]:
             return f'<span class="named"><a href="{place}">{title}</a> <span class="id">{match[0]}</span></span>'
         return f'<span class="named"><a href="{place}" title="{title}">{match[0]}</a></span>'
 

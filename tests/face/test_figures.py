@@ -100,7 +100,9 @@ def test_no_word_lies_on_another_and_no_figure_is_wider_than_a_page(columns: int
     )
     assert overlapping_texts(figure) == []
     assert figure.get_size_inches()[0] <= 7.7
-    smallest = min(text.get_fontsize() for axes in figure.axes for text in axes.get_legend().get_texts())
+    legends = [*figure.legends, *(found for axes in figure.axes if (found := axes.get_legend()) is not None)]
+    assert len(legends) == 2  # that of the curves, and that of the histogram
+    smallest = min(text.get_fontsize() for each in legends for text in each.get_texts())
     assert smallest >= 7.5  # points, on paper
 
 

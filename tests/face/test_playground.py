@@ -88,6 +88,10 @@ def test_a_head_of_a_sample_moves_as_its_matrices_say(browser: Any, atlas: Path)
     y = x + 0.25 * (weights / weights.sum(axis=1, keepdims=True)) @ x @ np.array(told["F"]).T
     assert np.abs(play.tokens() - y / np.linalg.norm(y, axis=1, keepdims=True)).max() < 1e-12
     play.page.locator("figure.play summary").click()
+    assert [each.is_visible() for each in play.part("eigenvalue").all()] == [True, True, True]
+    plane = Playground(browser, atlas / "PM-L15.html")
+    plane.page.locator("figure.play summary").click()
+    assert [each.is_visible() for each in plane.part("eigenvalue").all()] == [True, True, False]
     play.part("values").fill("0 1 0\n-1 0 0\n0 0 1")
     play.part("use").click()
     assert play.data("directions") == 0  # those of the head are not those of another matrix
@@ -123,6 +127,10 @@ def test_eigenvalues_and_pasted_matrices_are_used_and_wrong_ones_are_refused(bro
     pasted = [[float(v) for v in row.split()] for row in play.part("values").input_value().splitlines()]
     assert np.linalg.eigvalsh(pasted)[-1] == pytest.approx(2, abs=1e-6)
     play.page.locator("figure.play summary").click()
+    assert [each.is_visible() for each in play.part("eigenvalue").all()] == [True, True, True]
+    plane = Playground(browser, atlas / "PM-L15.html")
+    plane.page.locator("figure.play summary").click()
+    assert [each.is_visible() for each in plane.part("eigenvalue").all()] == [True, True, False]
     play.part("values").fill("0 1 0\n-1 0 0\n0 0 1")
     play.part("use").click()
     assert play.data("directions") == 0  # not symmetric: no directions are drawn

@@ -99,7 +99,7 @@ def test_an_id_in_a_text_gets_its_title_and_the_text_of_its_statement() -> None:
 
 
 def test_every_id_looks_like_one() -> None:
-    from eigentoken.proofs.typeset.named_above import ID
+    from eigentoken.proofs.typeset.summary import ID
     from eigentoken.theory.statements.registry import statements
 
     assert [each.id for each in statements() if ID.findall(f"as in {each.id}, or") != [each.id]] == []

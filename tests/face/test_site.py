@@ -84,6 +84,19 @@ def test_roles_of_docstrings_are_taken_out(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == "a loaded <code>Model</code>, at :meta: and <code>:class:</code>"
 
 
+def test_every_id_of_a_page_leads_to_the_atlas_and_the_atlas_back(tmp_path: Path) -> None:
+    for folder in ("search", "tables", "atlas"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "search" / "search_index.json").write_text("{}")
+    for name in ("check.html", "tables/bounds.html"):
+        (tmp_path / name).write_text("<nav>PM-L4</nav><article><td>PM-L4</td><code>PM-L4</code></article>")
+    (tmp_path / "atlas" / "PM-L4.html").write_text('<nav aria-label="pages"></nav><article>PM-L4</article>')
+    tool().finish(tmp_path, atlas=True)
+    for name, place in (("check.html", "atlas/PM-L4.html"), ("tables/bounds.html", "../atlas/PM-L4.html")):
+        assert re.findall('href="([^"]*)"', (tmp_path / name).read_text()) == [place]
+    assert re.findall('href="([^"]*)"', (tmp_path / "atlas" / "PM-L4.html").read_text()) == ["../index.html"]
+
+
 @pytest.mark.slow
 def test_brackets_of_a_formula_are_no_link() -> None:
     """The search page is Markdown; ``D[(x)](w)`` stands in it as HTML."""

@@ -99,11 +99,13 @@ class Held(NamedTuple):
     heads: int = 0
 
 
-def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, Held]:
+def layers_that_hold(
+    model: Model, statement_ids: Sequence[str], done: Callable[[int], None] = lambda _layer: None
+) -> dict[str, Held]:
     """In how many layers each statement holds, and for how many heads alone.
 
     Only what such an answer needs is read: statements with conditions whose systems contain the layer, on the layer as a
-    whole, and those about one head on each head of several.
+    whole, and those about one head on each head of several.  ``done`` is called with each layer that was read.
     """
     from eigentoken.numerics.layers.layer_readings import read_head, read_layer
     from eigentoken.numerics.layers.symbol_values import Answers
@@ -124,6 +126,7 @@ def layers_that_hold(model: Model, statement_ids: Sequence[str]) -> dict[str, He
             met = sum(one is not None and one.answer is AsIfAnswer.MET for one in heads)
             before = found[each.id]
             found[each.id] = Held(before.layers + layers * holds, before.heads + layers * met)
+        done(origin)
     return found
 
 

@@ -124,7 +124,10 @@ def _layers_that_hold(model: str, ids: list[str]) -> dict[str, Held]:
     from eigentoken.checking.layers import layers_that_hold
     from eigentoken.checking.run import open_model
 
-    return layers_that_hold(open_model(model), ids)
+    opened = open_model(model)
+    distinct = len({opened.architecture.weights_of(index) for index in range(opened.n_layers)})
+    with progress(f"checking {model}", distinct) as advance:
+        return layers_that_hold(opened, ids, lambda layer: advance(1, f"checking {model}, layer {layer} done"))
 
 
 def show(
@@ -196,7 +199,7 @@ def verify(
         from eigentoken.commands.formal import verify_by_coq
 
         raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
-    results = _verify_with_bar(chosen, instances, seed, 1 if len(chosen) == 1 else jobs)
+    results = _verify_with_bar(chosen, 1 if len(chosen) == 1 else jobs, instances=instances, seed=seed)
     recorded = store(results) if record else []
     if contents.LEDGER in [path.resolve() for path in recorded]:
         recorded.append(contents.write())
@@ -221,7 +224,9 @@ def verify(
     raise typer.Exit(1 if bad else 0)
 
 
-def _verify_with_bar(chosen: list[str], instances: int, seed: int, jobs: int) -> list[Verified]:
+def _verify_with_bar(
+    chosen: list[str], jobs: int, *, instances: int, seed: int = 0, printed: bool = False
+) -> list[Verified]:
     """The results; while they come, the last of them above the bar, by title, and where one is alone its title in the bar."""
     from eigentoken.proofs.verify import verify_many
     from eigentoken.theory.statements.registry import statements
@@ -241,7 +246,13 @@ def _verify_with_bar(chosen: list[str], instances: int, seed: int, jobs: int) ->
             advance(0, now(), f"{word}  {titles[found.id]}: {_evidence_text(found.evidence())}")
 
         return verify_many(
-            chosen, instances=instances, seed=seed, jobs=jobs, watch=watch, done=lambda: advance(1, now())
+            chosen,
+            instances=instances,
+            seed=seed,
+            jobs=jobs,
+            printed=printed,
+            watch=watch,
+            done=lambda: advance(1, now()),
         )
 
 
@@ -316,7 +327,7 @@ def _derive_coq(name: str | None, every: bool, folder: Path, json: bool) -> None
         raise ValueError("derive --coq needs one ID, or --all: `eigentoken statements` lists the ids")
     chosen = list(statements()) if name is None else [statements().get(name)]
     with progress("coqc", len(chosen)) as advance:
-        results = export(chosen, folder, done=lambda: advance())
+        results = export(chosen, folder, watch=lambda title: advance(0, f"coqc: {title}"), done=lambda: advance())
     accepted = sum(len(each.accepted) for each in results)
     refused = sum(len(each.refused) for each in results)
     missing = sum(len(each.missing) for each in results)
@@ -357,15 +368,13 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     """The document, the options of its LaTeX, and the steps that do not check (then nothing is printed)."""
     from eigentoken.proofs.typeset.book import of_book, of_errata
     from eigentoken.proofs.typeset.document import of_statement
-    from eigentoken.proofs.verify import verify_many
     from eigentoken.theory.statements.registry import statements
 
     registry = statements()
     if name is None and not every:
         return of_errata(registry), {}, []
     chosen = [] if every else [registry.get(str(name)).id]
-    with progress("checking", len(chosen) or len(registry)) as advance:
-        results = verify_many(chosen, instances=0, printed=True, jobs=2 if every else 1, done=lambda: advance())
+    results = _verify_with_bar(chosen, 2 if every else 1, instances=0, printed=True)
     bad = [
         f"{registry.get(each.id).called}: {line.name}: {line.reason}"
         for each in results

@@ -93,7 +93,7 @@ def certify(
     if condition in conditions():
         check_meant(condition, by, alpha=alpha, bound=bound, within=within)
     if over is None:
-        with _named_as_typed("radius", *options):
+        with _named_as_typed("radius", *options), progress(f"certifying {condition}"):
             verdict = decide(condition, matrix, radius=radius, device=device, **options)
     else:
         from eigentoken.numerics.certified.time_bounds import certify_at_all_times
@@ -101,7 +101,7 @@ def certify(
         ends = tuple(over.split(","))
         if len(ends) != 2 or radius != "0":
             raise ValueError(f"--over needs two times such as 0,10 (and no --radius), got {over!r}")
-        with using(arithmetic_of(device)):
+        with using(arithmetic_of(device)), progress(f"certifying {condition} from {ends[0]} to {ends[1]}"):
             verdict = certify_at_all_times(condition, matrix, ends, **options)
     if save is not None and verdict.certificate is not None:
         from eigentoken.numerics.certified.certificates import save as store

@@ -161,7 +161,7 @@ def _line(outcome: Outcome) -> str:
 
 def _named(outcomes: list[Outcome], whole: bool) -> None:
     """The titles of the statements that were named by their ids; ``whole``: the details of each outcome were told."""
-    from eigentoken.proofs.typeset.named_above import named_above
+    from eigentoken.proofs.typeset.summary import named_above
 
     texts = [each["reason"] for each in outcomes]
     for each in outcomes if whole else ():

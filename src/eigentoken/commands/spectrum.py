@@ -9,7 +9,7 @@ import typer
 
 from eigentoken.commands import names
 from eigentoken.files.writing import write_text
-from eigentoken.output import say, say_hanging, show_json, table
+from eigentoken.output import progress, say, say_hanging, show_json, table
 
 if TYPE_CHECKING:
     from eigentoken.theory.linearization.spectrum import Spectrum
@@ -65,7 +65,8 @@ def spectrum(
     chosen = "json" if json else form
     if chosen not in FORMATS:
         raise ValueError(f"--format must be {', '.join(FORMATS)}, got {form!r}: choose one")
-    found = derived(system, at=at, mask=mask, heads=heads, symmetric=symmetric, signs=signs)
+    with progress(f"linearizing {system}"):
+        found = derived(system, at=at, mask=mask, heads=heads, symmetric=symmetric, signs=signs)
     if chosen == "json" and output is None:
         show_json({"schema": "eigentoken/spectrum/1", **found.as_dict()})
     elif chosen == "json" and output is not None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, keep, watcher
-from eigentoken.output import say, say_hanging, show_json, table, watched
+from eigentoken.display import brief
+from eigentoken.output import progress, say, say_hanging, show_json, table
 
 __all__ = ["add_to"]
 
@@ -85,7 +87,8 @@ def attempt(
     """
     from eigentoken.proofs.attempts.attempt import attempt as prove
 
-    report = prove(file, seconds=seconds, recall=recall)
+    with progress(f"attempting {file}") as advance:
+        report = prove(file, seconds=seconds, recall=recall, watch=lambda now: advance(0, now))
     document = report.as_dict()
     keep(document, output)
     if json:
@@ -122,12 +125,14 @@ def explore(
     """
     from eigentoken.numerics.lab.explore import explore as propose
 
-    def line(text: str) -> None:
-        if watched():
-            print(f"\r\x1b[2K{text[:100]}", end="", file=sys.stderr, flush=True)
+    begun = time.monotonic()
+    with progress(f"exploring {system}") as advance:
 
-    report = propose(system, about, seconds=seconds, most=most, seed=seed, watch=line)
-    line("")
+        def watch(now: str) -> None:
+            left = max(0.0, seconds - (time.monotonic() - begun))
+            advance(0, f"{brief(now, 80)}, {left:.0f} s left")
+
+        report = propose(system, about, seconds=seconds, most=most, seed=seed, watch=watch)
     written = [] if output is None else report.write(output)
     if json:
         show_json(report.as_dict())

@@ -42,7 +42,7 @@ def gallery_page(folder: str | Path) -> Path:
     return target
 
 
-GREEK = {"alpha": "α", "lambda": "λ", "mu": "μ", "theta": "θ", "tau": "τ", "delta": "δ"}
+GREEK = {"alpha": "α", "lambda": "λ", "mu": "μ", "theta": "θ", "tau": "τ", "delta": "δ", "pi": "π"}
 
 
 def typeset(text: str) -> Markup:
@@ -64,7 +64,7 @@ def _shown(outcome: Mapping[str, Any], root: Path) -> dict[str, object]:
         "title": typeset(str(outcome["title"])),
         "says": {key: typeset(str(outcome[key]).removesuffix(".")) for key in ("claim", "settings", "note", "reason")},
         "mark": status if status in ("agrees", "differs") else "cannot",
-        "place": _place(str(outcome["paper"]), str(outcome["figure"])),
+        "place": typeset(_place(str(outcome["paper"]), str(outcome["figure"]))),
         "image": (root / f"{name}.png").exists(),
         "printed": (root / f"{name}.pdf").exists(),
         "checks": [
