@@ -52,7 +52,7 @@ def _factored(gram: Array, squares: Array) -> Array:
         diagonal = np.einsum("mii->mi", shifted)
         diagonal += top[:, None]
         try:
-            factor = np.linalg.cholesky(shifted)
+            factor = np.asarray(np.linalg.cholesky(shifted), dtype=np.float64)
         except np.linalg.LinAlgError:
             continue
         rest = _root_of_squares(shifted - factor @ np.swapaxes(factor, 1, 2))
