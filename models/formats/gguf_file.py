@@ -77,9 +77,9 @@ class GgufStore(TensorStore):
             return np.array(raw.view(plain[kind.name])).reshape(tensor.shape)
         if kind.name == "BF16":
             return widen_bfloat16(raw.view("<u2")).reshape(tensor.shape)
-        rows = math.prod(tensor.shape[:-1])
+        blocks = len(raw) // gguf.GGML_QUANT_SIZES[kind][1]
         with np.errstate(all="ignore"):
-            values = gguf.quants.dequantize(np.asarray(raw).reshape(rows, -1), kind)
+            values = gguf.quants.dequantize(np.asarray(raw).reshape(_pieces(blocks), -1), kind)
         return np.ascontiguousarray(values, dtype=np.float32).reshape(tensor.shape)
 
     def _kind(self, gguf: Any, tensor: GgufTensor) -> Any:
@@ -95,6 +95,19 @@ class GgufStore(TensorStore):
                 f"{self.where}: rows of {tensor.name[:80]!r} do not hold whole blocks of {block}: damaged file"
             )
         return math.prod(tensor.shape) // int(block) * int(size)
+
+
+#: Blocks that are dequantised at once: the library goes on by sixteen rows, which is slow where rows are short.
+TOGETHER = 32768
+
+
+def _pieces(blocks: int) -> int:
+    """Into how many equal rows the blocks of a tensor are laid out, sixteen of which have about :data:`TOGETHER` blocks.
+
+    >>> _pieces(100), _pieces(2**20), _pieces(3 * 2**19)
+    (1, 512, 768)
+    """
+    return next(count for count in range(max(1, 16 * blocks // TOGETHER), 0, -1) if blocks % count == 0)
 
 
 def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:

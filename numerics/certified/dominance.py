@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
-from eigentoken.numerics.certified.definiteness import cholesky_bound
+from eigentoken.numerics.certified.definiteness import cholesky_bound, quick_estimate
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import Deadline
 from eigentoken.numerics.certified.exact_spectra import Leader, leading_eigenvalue
@@ -374,8 +374,9 @@ def _supported(
         rate = up(4 * spectral_norm_above(p) * up(spectral_norm_above(a)))
     q = 0.5 * (q + q.T)
     try:
-        smallest = float(np.linalg.eigvalsh(q)[0])
-    except np.linalg.LinAlgError:
+        guess = quick_estimate(q)
+        smallest = float(np.linalg.eigvalsh(q)[0]) if guess is None else guess
+    except (np.linalg.LinAlgError, ValueError):
         return None
     for share in (0.5, 0.2, 0.05):
         reach = share * smallest / rate

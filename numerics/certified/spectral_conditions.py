@@ -96,12 +96,15 @@ def _only_real_ahead(question: Question, found: Dominance) -> bool:
     return rest is None or low > rest
 
 
-def _leader_verdict(question: Question, found: Dominance, wanted: str) -> Verdict:
+def _leader_verdict(question: Question, found: Dominance, wanted: str, *, light: bool = False) -> Verdict:
+    """``light``: no matrix is stored for a re-check, so that none is looked for."""
     details = _leader_details(question.enclosure, found)
     if found.kind == "unknown":
         return give_up(question, found.tried, details)
     decided = HOLDS if found.kind == wanted else FAILS
-    stored = lyapunov_certificate(question.enclosure, found, question.alpha) if found.discs is not None else None
+    stored = None
+    if found.discs is not None and not light:
+        stored = lyapunov_certificate(question.enclosure, found, question.alpha)
     arrays: dict[str, Any] = {}
     if stored is not None:
         found = replace(found, margin=min(found.margin, stored.margin))

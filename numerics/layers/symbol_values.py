@@ -86,6 +86,8 @@ class Answers:
 
 #: Seconds for the exact rung of one question about a large matrix.
 TIME_LIMIT = 1.0
+#: Up to this width the spectrum of a symmetric part is kept between questions.
+KEPT_SPECTRA = 1024
 
 Parts = tuple[list[float], list[float]]
 
@@ -274,8 +276,9 @@ class LayerSymbolValues(SymbolValues):
         if not self.light:
             return certify(name, enclosure, time_limit=TIME_LIMIT, **options)
         verdict = certify_wide(name, enclosure, options, self.answers.once)
-        for made in ("symmetric_part", "symmetric_spectrum"):  # again when asked for
-            enclosure.__dict__.pop(made, None)
+        if enclosure.shape[0] > KEPT_SPECTRA:
+            for made in ("symmetric_part", "symmetric_spectrum"):  # again when asked for
+                enclosure.__dict__.pop(made, None)
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))

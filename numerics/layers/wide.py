@@ -18,7 +18,6 @@ from eigentoken.documents.certificate import Facts, LeadBy
 from eigentoken.documents.verdict_document import EigenvaluesOfSymmetricPart
 from eigentoken.documents.verdict_object import VerdictDetails
 from eigentoken.numerics.certified.certify import certify
-from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.dominance import Dominance, _from_discs, discs_of, scaled_step
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.exact_matrices import Deadline
@@ -56,7 +55,7 @@ def _signs(enclosure: Enclosure) -> Signs:
     """Counts and extremes of sym(M) from ``|lambda_i - w_i| <= e``."""
     n = enclosure.shape[0]
     with np.errstate(all="ignore"):
-        found = eigenvalue_intervals(*enclosure.symmetric_part)
+        found = enclosure.symmetric_spectrum
     if found is None:
         return Signs(n, tried=("eigenvalue intervals",))
     w, e, _ = found
@@ -121,4 +120,4 @@ def _leader(question: Question) -> Verdict:
         found = Dominance("unknown", by) if discs is None else _from_discs(discs, by, step, step_error)
     if not question.enclosure.center_is_symmetric:
         found = replace(found, margin=found.margin / 4)
-    return _leader_verdict(question, replace(found, tried=("discs",)), "simple-real")
+    return _leader_verdict(question, replace(found, tried=("discs",)), "simple-real", light=True)

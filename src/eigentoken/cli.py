@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from typing import Annotated, NoReturn
 
@@ -77,10 +78,21 @@ def _global_first(arguments: list[str]) -> list[str]:
     return moved + [each for each in arguments[:end] if each not in moved] + arguments[end:]
 
 
+def _called(arguments: list[str]) -> str:
+    """The command that is asked for: the first argument that is no option."""
+    return next((each for each in arguments if not each.startswith("-")), "")
+
+
 @cache
-def _parser() -> Callable[..., object]:
-    """The commands with their options, read from the functions once a process: that takes longer than many an answer."""
-    return typer.main.get_command(app)
+def _parser(called: str) -> Callable[..., object]:
+    """The command with its options; all of them, where none of that name is known.
+
+    Options are read from the functions, which for all commands takes longer than many an answer.
+    """
+    one = [each for each in app.registered_commands if each.name == called]
+    chosen = copy(app)
+    chosen.registered_commands = one or app.registered_commands
+    return typer.main.get_command(chosen)
 
 
 def main() -> None:
@@ -94,7 +106,7 @@ def main() -> None:
 def _main() -> None:
     try:
         arguments = _global_first(sys.argv[1:])
-        called = helpful(app) if wants_help(arguments) else _parser()
+        called = helpful(app) if wants_help(arguments) else _parser(_called(arguments))
         code = called(args=arguments, prog_name="eigentoken", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
@@ -152,8 +164,8 @@ def _with_option(text: str) -> str:
     ``seconds must be above 0`` is ``--seconds must be above 0`` where the command that was called has such an option.
     """
     found = re.match(r"(\w+)(?= must | '[^']*' is not known)", text)
-    called = next((each for each in sys.argv[1:] if not each.startswith("-")), "")
-    command = getattr(_parser(), "commands", {}).get(called)
+    called = _called(sys.argv[1:])
+    command = getattr(_parser(called), "commands", {}).get(called)
     if found is None or command is None:
         return text
     option = f"--{found[1].replace('_', '-')}"

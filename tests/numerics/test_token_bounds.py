@@ -127,7 +127,18 @@ def test_norms_of_balls_contain_every_matrix_in_them() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 4), (2, 30, 3), (2, 3, 30)])
-@pytest.mark.parametrize("values", [(1.0,), (1.0, 1.0 - 1e-3), (1.0, 1.0 - 1e-9), (1.0, 1.0), (0.0,)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1.0,),
+        (1.0, 1.0 - 1e-3),
+        (1.0, 1.0 - 1e-9),
+        (1.0, 1.0),
+        (1.0, 0.999, 0.998),
+        (1.0, 0.9999, 0.9995, 0.999),
+        (0.0,),
+    ],
+)
 def test_norms_are_close_from_above_however_the_singular_values_lie(
     shape: tuple[int, int, int], values: tuple[float, ...]
 ) -> None:
@@ -144,7 +155,7 @@ def test_norms_are_close_from_above_however_the_singular_values_lie(
         found = norms_above(np.array(stack) * size, np.zeros(count))
         exact_norms = np.linalg.norm(np.array(stack), 2, axis=(1, 2))
         assert (found / size >= exact_norms * (1 - 1e-15)).all()
-        assert (found <= exact_norms * size * (1 + 1e-6) + 1e-150).all()
+        assert (found <= exact_norms * size * (1 + 1e-7) + 1e-150).all()
 
 
 def test_norms_of_an_exact_matrix_are_not_below_it() -> None:

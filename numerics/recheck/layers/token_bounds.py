@@ -66,7 +66,7 @@ class GivenLayer:
         """``W x_j`` of every token (``+ b``) for a stored matrix of a head, in balls."""
         given = self.heads[head]
         if (head, name) not in self._linear:
-            self._linear[head, name] = _affine(self._seen, given[name], None)
+            self._linear[head, name] = self._seen * self._stored(head, name).transpose()
         found = self._linear[head, name]
         return found if bias is None or given.get(bias) is None else _shifted(found, given[bias])
 
@@ -105,9 +105,30 @@ class GivenLayer:
         """``sum_j a_ij (V x_j + b)`` (n, d_head), in balls."""
         return self._attention(head)[1] * self._mapped(head, "V", "v_bias")
 
+    @cached_property
+    def _kept(self) -> dict[tuple[int, str], Any]:
+        return {}
+
     def _stored(self, head: int, name: str) -> Any:
         """A stored matrix of a head, exact."""
-        return _matrix(self.heads[head][name])
+        if (head, name) not in self._kept:
+            self._kept[head, name] = _matrix(self.heads[head][name])
+        return self._kept[head, name]
+
+    @cached_property
+    def _sizes(self) -> dict[int, tuple[Any, Any]]:
+        return {}
+
+    def _norms(self, head: int) -> tuple[Any, Any]:
+        """At least ``|U|`` and ``|P|`` of a head, for its own bound and for that of the layer."""
+        if head not in self._sizes:
+            self._sizes[head] = _norms(self, head)
+        return self._sizes[head]
+
+    @cached_property
+    def _square(self) -> Any:
+        """``max_ij |x_i - x_j|^2``."""
+        return _square_of_diameter(self)
 
 
 def bound_above(statement: str, layer: GivenLayer, head: int | None, *, sharp: bool = True) -> float | None:
@@ -190,8 +211,8 @@ def _square_of_diameter(layer: GivenLayer) -> Any:
 
 def _from_norms(layer: GivenLayer, head: int) -> Any:
     """BD-R1b: ``|U| tanh(|P| D^2/4)``."""
-    U, P = _norms(layer, head)
-    return U * (P * _square_of_diameter(layer) / 4).tanh()
+    U, P = layer._norms(head)
+    return U * (P * layer._square / 4).tanh()
 
 
 def _layer_from_norms(layer: GivenLayer, _: int) -> Any:
@@ -265,11 +286,6 @@ FORMULAS = {
 
 def _matrix(values: Any) -> Any:
     return arb_mat(np.asarray(values, dtype=np.float64).tolist())
-
-
-def _affine(x: Any, matrix: Any, bias: Any) -> Any:
-    found = x * _matrix(matrix).transpose()
-    return found if bias is None else _shifted(found, bias)
 
 
 def _shifted(rows: Any, bias: Any) -> Any:
