@@ -215,7 +215,8 @@ def _least(condition: Condition, verdict: Verdict, letters: Letters | None) -> f
 
 def _to_definite(condition: OfOneMatrix, letters: Letters) -> float:
     name = condition.term.name
-    ends = symmetric_extremes(letters.of(name)) if name in letters.matrices else None
+    known = name in letters.matrices and letters.of(name).shape[0] <= WIDEST_ALONE  # wider: what the verdict says
+    ends = symmetric_extremes(letters.of(name)) if known else None
     if ends is None:
         return 0.0
     wrong = ends[1][0] if isinstance(condition, NegativeDefinite) else -ends[0][1]
