@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import sympy as sp
@@ -29,7 +29,7 @@ from scipy.linalg import solve_continuous_lyapunov
 from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
-from eigentoken.numerics.certified.rounding import Array, down
+from eigentoken.numerics.certified.rounding import Array, down, up
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
 from eigentoken.numerics.layers.neighbours import decomposed, factor, matrices_near, norm_about
 from eigentoken.numerics.layers.quantities import (
@@ -159,14 +159,49 @@ def layer_distance(
         of = "a head"
     if why is not None:
         return WeightDistance((low, math.inf), of, why)
-    if next(iter(letters.matrices.values())).shape[0] > widest:
-        return WeightDistance((low, math.inf), of, f"no neighbour is sought beyond d = {widest}")
     settled = frozenset(each for each, verdict in verdicts.items() if verdict is None or verdict.is_holds)
+    if next(iter(letters.matrices.values())).shape[0] > widest:
+        high = _to_projection(conditions, letters, settled)
+        says = f"no neighbour is sought beyond d = {widest}"
+        if high < math.inf:
+            says += ", but a small multiple of a projection of rank one meets every condition on weights"
+        return WeightDistance((min(low, high), high), of, says)
     found = nearest_of_letters(conditions, letters, settled=settled)
     if found is None:
         return WeightDistance((low, math.inf), of, "no neighbour was found that can be certified")
     says = "a matrix at the upper end meets every condition on weights, certified"
     return WeightDistance((min(low, found.distance[1]), found.distance[1]), of, says, found)
+
+
+#: What asks of the spectrum, the norm and the symmetry of a matrix alone: ``c e e^T`` has them in every dimension from 2 on.
+_OF_PROJECTIONS = replace(
+    Wanted(), symmetric=True, leads=True, by_modulus=True, positive=True, skew_small=True, low_end=True
+)
+
+
+def _to_projection(conditions: Sequence[Condition], letters: Letters, settled: frozenset[Condition]) -> float:
+    """``|F|`` and a little, where ``c e e^T`` with a small c meets what is asked of F, certified of it in dimension 3.
+
+    Its eigenvalues are c and zeros, its norm is c, it is symmetric: in every dimension from 2 on the same conditions hold of it.
+    """
+    if not letters.value or (size := norm_of(letters.of(letters.value[0]))[1]) in (0.0, math.inf):
+        return math.inf
+    for way in ways(conditions):
+        asked = [each for each in way if letters_of(each) & set(letters.value)]
+        wanted = _joined([wanted_of(asked, matrix(name)) for name in letters.value])
+        allowed = replace(_OF_PROJECTIONS, below=wanted.below)
+        others = [each for each in way if each not in asked and letters_of(each) and each not in settled]
+        if others or any(
+            getattr(wanted, each.name) not in (getattr(allowed, each.name), False, None) for each in fields(wanted)
+        ):
+            continue
+        if any(letters.score in letters_of(each) for each in asked):
+            continue
+        c = min(size, 1.0 if wanted.below is None else wanted.below) * 2.0**-20
+        small = dict.fromkeys(letters.value, Enclosure.from_floats(np.diag([c, 0.0, 0.0])))
+        if _Candidate(Letters(letters.value, None, small), {}).meets(asked):
+            return up(size + c)
+    return math.inf
 
 
 def _of(conditions: Sequence[Condition], letters: Letters) -> str:
@@ -215,7 +250,8 @@ def _least(condition: Condition, verdict: Verdict, letters: Letters | None) -> f
 
 def _to_definite(condition: OfOneMatrix, letters: Letters) -> float:
     name = condition.term.name
-    ends = symmetric_extremes(letters.of(name)) if name in letters.matrices else None
+    known = name in letters.matrices and letters.of(name).shape[0] <= WIDEST_ALONE  # wider: what the verdict says
+    ends = symmetric_extremes(letters.of(name)) if known else None
     if ends is None:
         return 0.0
     wrong = ends[1][0] if isinstance(condition, NegativeDefinite) else -ends[0][1]

@@ -240,3 +240,25 @@ def test_a_candidate_that_misses_is_not_taken() -> None:
     assert near is not None and near.value is not None and norm(near.value) < 1
     (cut,) = matrices_near(value, Wanted(below=1.0), 1e-6)
     assert norm(cut) < 1 and norm(cut - value) == pytest.approx(norm(value) - 1, abs=1e-5)
+
+
+def test_a_wide_matrix_is_no_farther_than_a_projection() -> None:
+    """Beyond the width where neighbours are sought the upper end is |F|, where a multiple of a projection meets what is asked."""
+    value, score = drawn(4)
+    matrices = {"V": Enclosure.from_floats(value), "M": Enclosure.from_floats(score)}
+    letters = Letters(("V",), "M", matrices)
+    environment = LayerSymbolValues("test", matrices)
+
+    def wide(*conditions: Condition) -> tuple[float, float]:
+        verdicts = {each: ON_WEIGHTS(each, environment) for each in conditions}
+        found = layer_distance(list(conditions), verdicts, letters, None, False, widest=5)
+        assert found.interval is not None and "no neighbour is sought beyond d = 5" in found.says
+        return found.interval
+
+    low, high = wide(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(SpectralNorm(V) < 1))
+    assert low == pytest.approx(max(norm(value - value.T) / 2, norm(value) - 1)) and high == pytest.approx(
+        norm(value), rel=1e-5
+    )
+    assert norm(value) <= high  # c e e^T is that far at most
+    for other in (PositiveDefinite(V), Nonsingular(V), IsIdentity(V), MultipleOf(M, V), PositiveDefinite(M)):
+        assert wide(Symmetric(V), other)[1] == math.inf, other
