@@ -201,11 +201,12 @@ def conditions_table() -> Iterator[str]:
 def systems_table() -> Iterator[str]:
     """The systems and their parameters."""
     from eigentoken.theory.systems.catalogue import SYSTEMS
+    from eigentoken.theory.systems.hard_attention import HARD
     from eigentoken.theory.systems.placements import PLACEMENTS
 
     yield "| system | state space, time | parameters | source |"
     yield "| --- | --- | --- | --- |"
-    for each in (*SYSTEMS.values(), *PLACEMENTS.values()):
+    for each in (*SYSTEMS.values(), *PLACEMENTS.values(), *HARD.values()):
         letters = ", ".join(parameter.name for parameter in each.parameters)
         yield f"| `{each.name}` | {each.space}, {each.time} | {letters} | {each.source} |"
 
