@@ -361,6 +361,7 @@ def _together(batches: Sequence[Batch]) -> Batch:
         first,
         parameters={name: _side_by_side([each.parameters[name] for each in batches]) for name in first.parameters},
         tokens=torch.cat([each.tokens for each in batches]),
+        corner=first.corner if all(each.corner == first.corner for each in batches) else "several corners",
         groups=first.groups if same else None,
         extra={name: torch.cat([each.extra[name] for each in batches]) for name in first.extra},
         _memory={},

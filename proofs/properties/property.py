@@ -122,7 +122,7 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
         for attempt in range(ROUNDS):
             few = 2 * (instances - known)  # once: of those that are left, some will not be settled either
             drawn = min(instances, few) if attempt == 1 else instances
-            found = tally.look(statement, system, claim, side, drawn, seed * 1000 + number + 7919 * attempt)
+            found = tally.look(statement, system, claim, side, drawn, seed * 1000 + number + 7919 * attempt, attempt)
             known += found or 0
             if found is None or known >= instances or (not found and isinstance(inner_claim(claim), InFull)):
                 break
@@ -151,23 +151,25 @@ class _Tally:
     formulas: list[tuple[str, int]] = field(default_factory=list)
     first: dict[str, Any] | None = None
     problem: str = ""
+    shared: list[tuple[Any, int, int, tuple[Any, list[Any]]]] = field(default_factory=list)
+    "What was drawn for formulas: the plan, how many, in which round, and the sample."
 
     def look(
-        self, statement: Statement, system: str, claim: Claim, side: bool, instances: int, seed: int
+        self, statement: Statement, system: str, claim: Claim, side: bool, instances: int, seed: int, attempt: int = 0
     ) -> int | None:
         """Look at one part on so many instances: how many were settled; ``None`` where no instance can be made."""
-        from eigentoken.numerics.instances.batches import joined
         from eigentoken.numerics.instances.plans import Contradiction, plan_for
         from eigentoken.numerics.readings import load
 
         load()
         try:
-            drawn = drawn_for(claim, GENERATED(claim, plan_for(system, statement.conditions), side), instances, seed)
+            plan = GENERATED(claim, plan_for(system, statement.conditions), side)
+            drawn, batches = self._drawn(claim, plan, instances, seed, attempt)
         except Contradiction as problem:
             self.problem = str(problem)
             return None
         settled = 0
-        for batch in joined(drawn.batches):
+        for batch in batches:
             seen = OBSERVED(claim, batch)
             known = ~seen.isnan()
             settled += int(known.sum())
@@ -182,6 +184,20 @@ class _Tally:
         for name, each in drawn.corners.items():
             self.corners[name] = self.corners.get(name, 0) + each
         return settled
+
+    def _drawn(self, claim: Claim, plan: Any, instances: int, seed: int, attempt: int) -> tuple[Any, list[Any]]:
+        """A sample, and its batches with those of one shape together; formulas with one plan share the instances."""
+        from eigentoken.numerics.instances.batches import joined
+
+        alike = isinstance(inner_claim(claim), InFull) and isinstance(plan.mask, str | None)
+        for known, count, round_, earlier in self.shared if alike else ():
+            if (count, round_) == (instances, attempt) and known == plan:
+                return earlier
+        sample = drawn_for(claim, plan, instances, seed)
+        found = sample, joined(sample.batches)
+        if alike:
+            self.shared.append((plan, instances, attempt, found))
+        return found
 
     def report(self, name: str) -> PropertyReport:
         return PropertyReport(
