@@ -41,6 +41,7 @@ SUBJECTS: dict[str, Subject] = {
     "BD-N3": Subject("two vectors", rows=False, linear=False),
     "BD-D1": _HEAD,
     "BD-D2": _LAYER,
+    "BD-D2b": _LAYER,
     "BD-D3": replace(_LAYER, what="heads with any weights that sum to 1, at given tokens"),
     "BD-H2": _LAYER,
     "BD-R1": replace(_BILINEAR, masks=("full",)),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
@@ -220,7 +221,7 @@ class Tabled(Family):
             return [slice(0, H * e), slice(H * e, (H + G) * e), slice((H + G) * e, (H + 2 * G) * e)]
         return self.cuts_as(self.cut)
 
-    def cuts_as(self, cut: str) -> list[Any]:
+    def cuts_as(self, cut: str) -> list[NDArray[np.intp]]:
         """Where they are in a tensor that is cut in that way: one after the other, or together for each key-value head."""
         e, H, G = self.d_head, self.n_heads, self.n_kv_heads
         if cut == "stacked":

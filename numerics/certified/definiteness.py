@@ -23,13 +23,14 @@ symmetric matrix within rho of S in the spectral norm.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigentoken.numerics.certified.arithmetic import current, factors_there, multiply, residual_above
 from eigentoken.numerics.certified.error_free_products import sliced_product
-from eigentoken.numerics.certified.lapack import dpotrf, dpotrs, eigenvector
+from eigentoken.numerics.certified.lapack import dpotrf, dpotrs, eigenvector, spotrf, spotrs
 from eigentoken.numerics.certified.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "cholesky_factor",
     "eigenvalue_intervals",
     "equilibrated",
+    "quick_estimate",
     "rayleigh_above",
     "refined_congruence",
     "smallest_direction",
@@ -93,9 +95,20 @@ def _factor_there(shifted: Array, backward: float, wanted: float) -> tuple[float
     return (down(wanted), factor) if residual_above(shifted, np.tril(factor)) <= backward else None
 
 
-def smallest_estimate(matrix: Array, factor: Array, steps: int = 4) -> float:
+def quick_estimate(matrix: Array) -> float | None:
+    """An estimate of the smallest eigenvalue (not trusted) from a factor in single precision, at half the price of one here."""
+    if not float(np.abs(matrix.diagonal()).max()) < 2.0**60:
+        return None
+    factor, refused = spotrf(matrix.astype(np.float32).T, lower=1, clean=0, overwrite_a=1)
+    if refused or not np.isfinite(factor.diagonal()).all():
+        return None
+    return smallest_estimate(matrix, factor)
+
+
+def smallest_estimate(matrix: Array, factor: NDArray[Any], steps: int = 4) -> float:
     """An estimate of the smallest eigenvalue (not trusted), by Lanczos steps with the inverse of a factored matrix."""
     n = matrix.shape[0]
+    solve = spotrs if factor.dtype == np.float32 else dpotrs
     x = 1.0 + np.cos(np.arange(n, dtype=np.float64))
     basis: list[Array] = []
     for _ in range(min(steps, n)):
@@ -105,7 +118,7 @@ def smallest_estimate(matrix: Array, factor: Array, steps: int = 4) -> float:
         if not (0.0 < size < math.inf):
             break
         basis.append(x / size)
-        x = dpotrs(factor, basis[-1], lower=1)[0]
+        x = solve(factor, basis[-1].astype(factor.dtype, copy=False), lower=1)[0].astype(np.float64)
     span, _ = np.linalg.qr(np.array([*basis, x]).T)
     return float(np.linalg.eigvalsh(span.T @ (matrix @ span))[0])
 

@@ -23,6 +23,7 @@ from eigentoken.numerics.certified.definiteness import (
     cholesky_factor,
     eigenvalue_intervals,
     equilibrated,
+    quick_estimate,
     rayleigh_above,
     refined_congruence,
     smallest_direction,
@@ -40,6 +41,8 @@ from eigentoken.numerics.certified.rounding import Array
 
 __all__ = ["Signs", "exact_signs", "float_below", "signs_of"]
 
+#: From this size on the margin of a definite matrix is guessed in single precision first.
+SINGLE_FROM = 128
 Goal = Callable[["Signs"], bool]
 
 
@@ -113,14 +116,26 @@ def _by_cholesky(matrix: Array, rho: float, *, refine: bool) -> Signs | None:
     if not bool((diagonal * sign > 0).all()):
         return None
     target = matrix if sign > 0 else -matrix
-    first = cholesky_factor(target, rho)
-    if first is None:
-        return None
-    bound = _larger_bound(target, rho, *first) if refine else first[0]
+    bound = _bound_at_once(target, rho) if refine and n >= SINGLE_FROM else None
+    if bound is None:
+        first = cholesky_factor(target, rho)
+        if first is None:
+            return None
+        bound = _larger_bound(target, rho, *first) if refine else first[0]
     rung = "cholesky"
     if sign > 0:
         return Signs(n, n, 0, 0, (bound, math.inf), (bound, math.inf), bound, rung, (rung,))
     return Signs(n, 0, n, 0, (-math.inf, -bound), (-math.inf, -bound), bound, rung, (rung,))
+
+
+def _bound_at_once(matrix: Array, rho: float) -> float | None:
+    """A margin near the smallest eigenvalue by one factorization, where single precision is enough to guess it."""
+    try:
+        estimate = quick_estimate(matrix)
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+    aim = 0.0 if estimate is None else (estimate - rho) * (0.999 if matrix.shape[0] <= 256 else 0.95)
+    return cholesky_bound(matrix, rho, aim) if math.isfinite(aim) and aim > 0.0 else None
 
 
 def _larger_bound(matrix: Array, rho: float, bound: float, factor: Array) -> float:

@@ -26,6 +26,8 @@ __all__ = [
     "dpotrs",
     "dtrtrs",
     "eigenvector",
+    "spotrf",
+    "spotrs",
 ]
 
 _NAME = "scipy.linalg._flapack"
@@ -51,6 +53,8 @@ _LAPACK = _routines()
 dgeev, dgeev_lwork = _LAPACK.dgeev, _LAPACK.dgeev_lwork
 dgetrf, dgetri, dgetri_lwork = _LAPACK.dgetrf, _LAPACK.dgetri, _LAPACK.dgetri_lwork
 dpotrf, dpotrs, dtrtrs = _LAPACK.dpotrf, _LAPACK.dpotrs, _LAPACK.dtrtrs
+
+spotrf, spotrs = _LAPACK.spotrf, _LAPACK.spotrs
 
 
 def eigenvector(matrix: Array, place: int) -> Array | None:

@@ -223,7 +223,7 @@ class Conjecture:
         strange = unreadable(word, scalars)
         if strange is not None:
             known = "n, d, k, p, q, alpha, Eigenvalue, SpectralNorm, SpectralRadiusOff, ScoreAtEigenvector, Trace, "
-            known += "Determinant, Rank, SmallestEntry, LargestEntry"
+            known += "Determinant, Rank, SmallestEntry, LargestEntry, EigenvalueGap"
             known += "".join(f", scalar({name!r})" for name in sorted(scalars))
             raise self.error(f"{self.name}: {strange} has no value in the lab: use {known}, or a predicate holds_if")
         formula = None if listed.standard else closed_form_only(word)

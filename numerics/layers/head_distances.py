@@ -165,8 +165,11 @@ def _candidates(
 
 
 def _with(made: _Made, role: Role, first: Array, second: Array, given: frozenset[Condition]) -> _Made:
-    factors = {"O": first, "V": second} if role == "value" else {"Q": np.ascontiguousarray(first.T), "K": second}
-    return _Made(replace(made.head, **factors, prefix="nearest"), (*made.changed, role), made.given | given)
+    if role == "value":
+        head = replace(made.head, O=first, V=second, prefix="nearest")
+    else:
+        head = replace(made.head, Q=np.ascontiguousarray(first.T), K=second, prefix="nearest")
+    return _Made(head, (*made.changed, role), made.given | given)
 
 
 def _products(

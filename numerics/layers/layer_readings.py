@@ -106,6 +106,7 @@ class StatementOnLayer:
             "word": str(self.answer),
             "distance": None,
             "distance_of": "F",
+            "distance_says": "",
             "asks": self.asks.text,
             "system": self.system,
             "differs": [each.as_dict() for each in self.differs],

@@ -256,6 +256,7 @@ class _Candidate:
                 continue
             if ON_WEIGHTS.find(type(condition)) is None:
                 return False
+            verdict: Verdict | None
             if self.quotient is not None and getattr(condition, "term", None) == self.quotient[0]:
                 verdict = self._of_quotient(condition)
             elif isinstance(condition, Relation) and (form := positive_form(condition.relation)) is not None:
@@ -346,8 +347,11 @@ def _with_scores(way: Sequence[Condition], base: _Candidate, stored: Letters, sh
     else:
         for made in matrices_near(W, wanted, share):
             moved = Enclosure.from_floats(made * scale)
-            given = frozenset(each for each in way if isinstance(each, IsIdentity) and wanted.identity)
-            given |= frozenset(each for each in way if is_zero(each) and not made.any())
+            given: frozenset[Condition] = frozenset(
+                each
+                for each in way
+                if (wanted.identity and isinstance(each, IsIdentity)) or (is_zero(each) and not made.any())
+            )
             yield _changed(base, name, moved, made * scale, given)
 
 
@@ -369,7 +373,7 @@ def _with_multiple(
     small = share * (norm_about(W) or 1.0) / (norm_about(to) or 1.0)
     least = 0.0 if wanted.least is None else wanted.least
     for c in [0.0] if wanted.zero else [near, max(near, small), max(near, least)]:
-        given = frozenset(each for each in way if isinstance(each, MultipleOf))
+        given: frozenset[Condition] = frozenset(each for each in way if isinstance(each, MultipleOf))
         # tr(c I) = c d, and tr(c V V) = c |V|_F^2 where V is symmetric
         symmetric = of == IDENTITY or certify("symmetric", base.letters.of(base.letters.value[0])).is_holds
         if c >= 0 and symmetric and to.any():

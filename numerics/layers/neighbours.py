@@ -204,7 +204,7 @@ def _symmetric_part_leads(F: Array, shift: float, values: Array, vectors: Array)
     if not math.isfinite(gap):
         return []
     lacking = max(0.0, 2 * turned - gap)
-    made: list[Array | None] = []
+    made: list[Array | None] = [max(float(values[-1]), shift) * np.outer(v, v)]
     if gap > shift:
         made.append(S + min(1.0, (gap - shift) / (2 * turned) if turned else 1.0) * K)
     return made + [F + (times * lacking + shift) * np.outer(v, v) for times in (1.0, 1.5, 2.0, 4.0, 8.0)]

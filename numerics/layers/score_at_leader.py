@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from eigentoken.numerics.certified.certify import certify
-from eigentoken.numerics.certified.enclosures import Array
-from eigentoken.numerics.certified.rounding import TINY, UNIT, down, frobenius_above, gamma, up
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, down, frobenius_above, gamma, up
 from eigentoken.numerics.layers.quantities import Interval
 from eigentoken.numerics.layers.skew_margin import ACUTE, ROOT_TWO
 from eigentoken.numerics.layers.weights import HeadWeights

@@ -73,7 +73,7 @@ def nearest_values(statement: Statement, weights: LayerWeights, share: float) ->
 
 def _letters(listed: System, environment: SymbolValues) -> Letters:
     assert isinstance(environment, LayerSymbolValues)
-    value = tuple(dict.fromkeys(name for name in (listed.value, "F") if name in environment.matrices))
+    value = tuple(dict.fromkeys(name for name in (listed.value, "F") if name and name in environment.matrices))
     score = listed.score if listed.score in environment.matrices else None
     scale = environment.scales.get(score, 1.0) if score else 1.0
     made = environment.answers.once(("neighbours", *(environment.matrices[name] for name in value)), Answers)

@@ -223,7 +223,10 @@ class _Seen:
             each = self._quotient(said)
             if not each:
                 return self._unseen()
-        return _looked_at(self._worst([one._given(one.within(said.guard), said.body) for one in each]))
+        found = _looked_at(self._worst([one._given(one.within(said.guard), said.body) for one in each]))
+        if self.guard and _inequality(said.body):  # for all vectors, as a hypothesis: draws can only show that it fails
+            return torch.where(found > 0, found, torch.nan)
+        return found
 
     def _along(self, index: Index, size: int) -> _Seen:
         """With an axis for one more index."""
@@ -357,6 +360,16 @@ class _Seen:
 
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
         return Quantities(self.batch, {STATE: tokens, **self.vectors}, self.scalar).scalar(expression, self.places)
+
+
+def _inequality(said: Proposition) -> bool:
+    """Does it compare, behind its quantifiers?  An equation that holds for a vector that was drawn holds for almost all."""
+    if isinstance(said, ForAll):
+        return _inequality(said.body)
+    if isinstance(said, Conjunction):
+        return any(map(_inequality, said.parts))
+    relation = relation_of(said)
+    return relation is not None and not isinstance(relation, sp.Eq)
 
 
 def _largest(found: torch.Tensor) -> torch.Tensor:

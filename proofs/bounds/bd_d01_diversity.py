@@ -16,7 +16,14 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import HULL, SPREAD, hull, spread
 from eigentoken.proofs.bounds.heads import centred, diameter, norm, stochastic, variation
-from eigentoken.proofs.bounds.skip_layer import DIRECTION, DIVERSITY, direction, diversity
+from eigentoken.proofs.bounds.skip_layer import (
+    DIRECTION,
+    DIVERSITY,
+    DIVERSITY_FROM_NORMS,
+    direction,
+    diversity,
+    diversity_from_norms,
+)
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -203,9 +210,27 @@ BD_D2 = register(
                 r"\lVert\Pi A_h\Pi\rVert\,\lVert\Pi X_*\rVert_F$; also on any subset of the queries, with their rows of "
                 r"$A_h$ and all columns. Seen on random layers.",
             ),
+        ),
+    )
+)
+
+BD_D2B = register(
+    Statement(
+        id="BD-D2b",
+        kind=Kind.EXTENSION,
+        source=Source(HERE, "BD-D2 from norms"),
+        title="Diversity across one attention layer with a skip, from the norm of the centred weights",
+        systems=("token-flow",),
+        claims=tuple(map(Formula, DIVERSITY_FROM_NORMS)),
+        proof=diversity_from_norms,
+        depends=("BD-D2",),
+        property_tests=(OnInstances(layer_with_skip),),
+        variants=(Variant("the norm of the centred weights", r"1 in its place: it may be $\sqrt2$", _uneven_rows),),
+        notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"(b) and (c) are vacuous on the sample models of the toolkit.",
+                r"These are (b) and (c) of BD-D2 for one head, where they agree; for several heads they are seen on random "
+                r"layers. In floats they are 4 to 24 times weaker than (a) on the sample models: `check` shows (a).",
             ),
         ),
     )

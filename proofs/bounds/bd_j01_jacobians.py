@@ -18,7 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
-from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS
+from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR
 from eigentoken.proofs.bounds.no_constant import NO_CONSTANT, no_constant
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -221,7 +221,7 @@ BD_J2 = register(
         source=Source(HERE, ""),
         title="A local bound on the norm of a head's Jacobian: the row operator",
         systems=("token-flow",),
-        claims=(Formula(BLOCKS),),
+        claims=tuple(map(Formula, (BLOCKS, ROW_OPERATOR, PLAIN_ROWS))),
         text=r"One head, any mask, any biases, no rotary positions, at given tokens, with "
         r"$t_i^2 = \lVert U(I + |q_i|^2 C_i)U^{\top}\rVert$: $\lVert Df(X)\rVert \le "
         r"\bigl(\max_l \sum_i a_{il}t_i^2\bigr)^{1/2} + \max_i \lVert U C_i P^{\top}\rVert =: B_2$, and $B_2 \le B_1 = "

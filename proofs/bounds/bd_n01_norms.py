@@ -13,7 +13,12 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, norm_derivative, normalised
-from eigentoken.proofs.bounds.layer_claims import NORM_DERIVATIVE, RADIUS_OF_A_NORM
+from eigentoken.proofs.bounds.layer_claims import (
+    CENTRED_NORM_DERIVATIVE,
+    NORM_DERIVATIVE,
+    RADIUS_OF_A_CENTRED_NORM,
+    RADIUS_OF_A_NORM,
+)
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -152,7 +157,7 @@ BD_N1 = register(
         source=Source(HERE, ""),
         title="The radius of what a norm puts out",
         systems=("pre-norm-flow",),
-        claims=(Formula(RADIUS_OF_A_NORM),),
+        claims=(Formula(RADIUS_OF_A_NORM), Formula(RADIUS_OF_A_CENTRED_NORM)),
         text=r"RMSNorm $x \mapsto g \odot x/\sqrt{|x|^2/d + \epsilon} + b$ puts out vectors of length at most "
         r"$\sqrt d\,\max_k|g_k| + |b|$, LayerNorm at most $\sqrt d\,\lVert\mathrm{diag}(g)\Pi_d\rVert + |b|$ with $\Pi_d = I - "
         r"\frac1d\mathbf 1\mathbf 1^{\top}$; both are suprema when $b = 0$.",
@@ -169,7 +174,7 @@ BD_N2 = register(
         source=Source(HERE, ""),
         title="The derivative of a norm",
         systems=("pre-norm-flow",),
-        claims=(Formula(NORM_DERIVATIVE),),
+        claims=(Formula(NORM_DERIVATIVE), Formula(CENTRED_NORM_DERIVATIVE)),
         text=r"$D\,\mathrm{RMS}(x) = \frac1\sigma\mathrm{diag}(g)(I - \frac{xx^{\top}}{d\sigma^2})$ and $D\,\mathrm{LN}(x) = "
         r"\frac1\sigma\mathrm{diag}(g)(I - \frac{\mathbf 1\mathbf 1^{\top}}d - \frac{zz^{\top}}d)$ with $z = "
         r"\Pi_dx/\sigma$; the norms "

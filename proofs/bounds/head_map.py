@@ -22,6 +22,8 @@ __all__ = [
     "head",
     "hull",
     "jacobian",
+    "mean",
+    "row",
     "spread",
 ]
 

@@ -16,7 +16,7 @@ from eigentoken.theory.calculus import Expression, Index, MaskEntry, delta, dot,
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import ForAll, Proposition, proposition
+from eigentoken.theory.kernel.propositions import Conjunction, ForAll, Proposition, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.terms import SpectralNorm, alpha, d, matrix, n
@@ -25,11 +25,15 @@ __all__ = [
     "BALL",
     "BLOCKS",
     "BLOCK_NORMS",
+    "CENTRED_NORM_DERIVATIVE",
     "CHAIN",
     "CONTRACTED",
     "DEPTH",
     "NORM_DERIVATIVE",
+    "PLAIN_ROWS",
+    "RADIUS_OF_A_CENTRED_NORM",
     "RADIUS_OF_A_NORM",
+    "ROW_OPERATOR",
     "SINK",
     "SKIP",
     "WIDE_ROW",
@@ -111,6 +115,23 @@ BLOCKS = for_all(
 )
 
 _OWN = VectorLetter("g")
+_ROOMS, _MOST_SPREAD = sp.symbols("b c", nonnegative=True)
+
+
+def _of_rows(at: Index) -> Expression:
+    """``|g_i|^2``, which stands for ``t_i^2``."""
+    return _square(vector(_OWN.name, at))
+
+
+def _spread_along() -> Expression:
+    """``C_i B^T z`` times ``W^T``, transposed: ``sum_s a_is (z^T B (x_s - m_i)) W x_s``, ``W C_i B^T z`` without its mean."""
+    apart = dot(_z, _token(_S) - mean(I), product("B"))
+    return (row(I).weight(_S) * apart * _token(_S).applied(_SCORE)).summed(_S)
+
+
+_FORMS = for_all(sp.Le(Tensor(_form()), Tensor(_of_rows(I)) * Tensor(_square(_z)), evaluate=False), I, Z)
+_COLUMNS = for_all(sp.Le(Tensor((row(I).weight(J) * _of_rows(I)).summed(I)), _ROOMS**2, evaluate=False), J)
+_SPREADS = for_all(sp.Le(Tensor(_square(_spread_along())), _MOST_SPREAD**2 * Tensor(_square(_z)), evaluate=False), I, Z)
 
 
 def _pulled(at: Index, key: Index) -> Expression:
@@ -153,6 +174,30 @@ _IN_BALL = for_all(sp.Le(Tensor(_square(_token(J))), _R**2, evaluate=False), J)
 _p = SCORES * _R**2
 _ALL = Slope(dot(vector(Z.name, I), head(I)).summed(I), "w")
 _SIZES = Tensor(_square(vector(Z.name, I)).summed(I)) * Tensor(_square(vector("w", I)).summed(I))
+
+
+_WHOLE = sp.Le(_ALL**2, (_ROOMS + _MOST_SPREAD) ** 2 * _SIZES, evaluate=False)
+#: BD-J2 in full: ``|Df| <= b + c`` where ``t_i^2 = |g_i|^2`` bounds the form of row i, ``sum_i a_il t_i^2 <= b^2`` for every key
+#: l, and ``|B C_i W^T| <= c`` for every i.
+ROW_OPERATOR = ForAll(_OWN, _FORMS, ForAll(_ROOMS, _COLUMNS, ForAll(_MOST_SPREAD, _SPREADS, for_all(_WHOLE, Z, _W))))
+_VARIANCE = (row(I).weight(K) * dot(_z, _token(K) - mean(I)) * dot(_z, _token(K) - mean(I))).summed(K)
+_VARIANCES = for_all(sp.Le(Tensor(_VARIANCE), _MOST_SPREAD * Tensor(_square(_z)), evaluate=False), Z)
+#: ``B_2 <= B_1``: ``t_i^2 <= |B|^2 (1 + |q_i|^2 c)`` for every c above the norm of ``C_i``.
+PLAIN_ROWS = for_all(
+    ForAll(
+        _MOST_SPREAD,
+        _VARIANCES,
+        for_all(
+            sp.Le(
+                Tensor(_form()),
+                VALUES**2 * (1 + Tensor(_square(_token(I).applied(TRANSPOSED))) * _MOST_SPREAD) * Tensor(_square(_z)),
+                evaluate=False,
+            ),
+            Z,
+        ),
+    ),
+    I,
+)
 
 
 def _lipschitz(bound: sp.Expr) -> Proposition:
@@ -282,6 +327,53 @@ NORM_DERIVATIVE = for_all(
         2 * Tensor(_ENTRY) * (_MOVED - Tensor(_ENTRY) * _TURN / Tensor(_LENGTH)) / Tensor(_LENGTH),
         evaluate=False,
     ),
+    I,
+    Z,
+    _W,
+)
+
+_ONES, _WIDEST = VectorLetter("e"), sp.Symbol("c", nonnegative=True)
+_e = vector(_ONES.name)
+_LEVEL = proposition(sp.Eq(Tensor(dot(_e, _z)), 0, evaluate=False))
+_STRETCH = sp.Le(Tensor(_square(_z.applied(product("G")))), _WIDEST**2 * Tensor(_square(_z)), evaluate=False)
+_ON_LEVEL = ForAll(Z, _LEVEL, proposition(_STRETCH))
+_SHORT = proposition(sp.Le(_SCALE**2 * Tensor(_square(vector("w"))), d, evaluate=False))
+_WITHIN = sp.Le(sp.sqrt(Tensor(_SCALED)), sp.sqrt(d) * _WIDEST + sp.sqrt(Tensor(_square(_b))), evaluate=False)
+#: BD-N1 for a norm that takes the mean out: w is orthogonal to e (all entries alike), and c bounds G there alone.
+RADIUS_OF_A_CENTRED_NORM = for_all(
+    ForAll(
+        _WIDEST,
+        _ON_LEVEL,
+        for_all(
+            ForAll(
+                _W,
+                proposition(sp.Eq(Tensor(dot(_e, vector("w"))), 0, evaluate=False)),
+                ForAll(_SCALE, _SHORT, proposition(_WITHIN)),
+            ),
+            VectorLetter("b"),
+        ),
+    ),
+    _ONES,
+)
+
+
+def _level(given: Expression) -> Expression:
+    """``y - (e^T y/|e|^2) e``."""
+    return given - dot(_e, given) * _square(_e) ** -1 * _e
+
+
+_HERE, _WAY = _level(_token(I)), _level(vector("w", I))
+_CENTRED = dot(_z, _HERE, product("G"))
+#: BD-N2 for a norm that takes the mean out, ``z^T G y/|y|`` with y the part of x across e: the derivatives of both parts of the
+#: quotient along w.
+CENTRED_NORM_DERIVATIVE = for_all(
+    Conjunction(
+        (
+            proposition(sp.Eq(Slope(_CENTRED, "w"), Tensor(dot(_z, _WAY, product("G"))), evaluate=False)),
+            proposition(sp.Eq(Slope(_square(_HERE), "w"), 2 * Tensor(dot(_HERE, _WAY)), evaluate=False)),
+        )
+    ),
+    _ONES,
     I,
     Z,
     _W,

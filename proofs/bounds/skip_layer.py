@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from eigentoken.proofs.bounds.head_map import head, mean
+from eigentoken.proofs.bounds.head_map import head, mean, row
 from eigentoken.proofs.bounds.lemmas import Z, in_the_hull
 from eigentoken.proofs.bounds.rows import KEYS, QUERY, I, J, K, Row, for_all
 from eigentoken.proofs.steps.theorems import CAUCHY_OF_FAMILIES, OPERATOR_NORM
@@ -21,7 +21,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.terms import SpectralNorm, matrix
 
-__all__ = ["DIRECTION", "DIVERSITY", "direction", "diversity"]
+__all__ = ["DIRECTION", "DIVERSITY", "DIVERSITY_FROM_NORMS", "direction", "diversity", "diversity_from_norms"]
 
 SKIP = sp.Symbol("s", real=True)
 _STEP = sp.Symbol("s", nonnegative=True)
@@ -104,6 +104,30 @@ DIVERSITY = tuple(
 )
 
 
+_ANY, _REACH = VectorLetter("g"), sp.Symbol("c", nonnegative=True)
+
+
+def _averaged(at: Index) -> Expression:
+    """``sum_j a_ij g_j``."""
+    return row(at).mean(vector(_ANY.name, K), K)
+
+
+def _any(at: Index) -> Expression:
+    return vector(_ANY.name, at)
+
+
+_OPERATOR = for_all(sp.Le(Tensor(_spread(_averaged)), _REACH**2 * Tensor(_spread(_any)), evaluate=False), _ANY)
+_FROM_NORMS = sp.Abs(SKIP) * _NORM * _REACH * sp.sqrt(_SPREADS[0])
+#: BD-D2 (b), which is (c) for one head: ``| |Pi Y|_F - |Pi X|_F | <= |s| |B| c |Pi X|_F`` where ``|Pi A Pi| <= c``.
+DIVERSITY_FROM_NORMS = tuple(
+    ForAll(_REACH, _OPERATOR, for_all(each, SKIP))
+    for each in (
+        sp.Le(sp.sqrt(_SPREADS[3]), sp.sqrt(_SPREADS[0]) + _FROM_NORMS, evaluate=False),
+        sp.Ge(sp.sqrt(_SPREADS[3]), sp.sqrt(_SPREADS[0]) - _FROM_NORMS, evaluate=False),
+    )
+)
+
+
 def diversity(k: Kernel) -> Proved:
     """A proof of :data:`DIVERSITY`: the triangle inequality for centred families, and the norm of B token by token."""
     first, last = (_centred(each, I) for each in (_token, head))
@@ -133,3 +157,17 @@ def diversity(k: Kernel) -> Proved:
     known += [small, total[-1], *(k.square(_centred(each, I), I) for each in (_token, mean, head, _layer))]
     found = [k.generalise(SKIP, k.arithmetic(known, each.body)) for each in DIVERSITY]
     return k.conjunction(*found)
+
+
+def diversity_from_norms(k: Kernel) -> Proved:
+    """A proof of :data:`DIVERSITY_FROM_NORMS`: BD-D2, and the bound on ``Pi A Pi`` at the tokens."""
+    both = diversity(k)
+    here = k.instantiate(k.assume(_OPERATOR), VectorLetter("x"))
+    norm = k.textbook(OPERATOR_NORM, A=matrix("B"), z=_centred(mean, I))
+    squares = [k.square(_centred(each, I), I) for each in (_token, mean, head, _layer)]
+    ends = []
+    for known, said in zip(DIVERSITY, DIVERSITY_FROM_NORMS, strict=True):
+        at = k.instantiate(k.part(both, known), SKIP)
+        facts = [at, here, k.part(norm, norm.proposition.parts[1]), *squares]
+        ends.append(k.generalise(_REACH, k.generalise(SKIP, k.arithmetic(facts, said.body.body)), _OPERATOR))
+    return k.conjunction(*ends)

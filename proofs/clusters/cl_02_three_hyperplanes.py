@@ -16,11 +16,12 @@ import sympy as sp
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.token_fields import Array, attention, precise, rescaled, run
+from eigentoken.proofs.properties.token_fields import Array, attention, euclidean, precise, rescaled, run
 from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, Relation, SimpleTop
 from eigentoken.theory.language.contractions import HyperplaneLimits
 from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant, Vector
 
@@ -72,6 +73,36 @@ def square_keeps_four_hyperplanes() -> Verdict:
     if same and gaps == [0, 0, 0] and sp.limit(radial, r, sp.oo) == 1 and radial.subs(r, 1) > 0:
         return holds("each corner sees itself alone in the limit, and the weights do not know the first coordinates")
     return fails(f"scores {scores[0]}, limits {gaps}")
+
+
+#: Six tokens over the corners of a hexagon, opposite ones at the same first coordinate, for ``B = diag(1, -2, -2)`` and
+#: ``W = diag(1/10, -1, -1)``: first coordinate and angle.
+_HEXAGON = [(one, np.pi / 3 * k) for k, one in enumerate((1.0, 2.0, 3.0, 1.0, 2.0, 3.0))]
+
+
+def hexagon_keeps_three() -> list[float]:
+    """The first coordinates ``e^{-t} x_1`` of the first three tokens at t = 1/2, the corners at distance ``sqrt 50``."""
+    start = np.array([[one, np.sqrt(50) * np.cos(angle), np.sqrt(50) * np.sin(angle)] for one, angle in _HEXAGON])
+    value, score = np.diag([1.0, -2.0, -2.0]), np.diag([0.1, -1.0, -1.0])
+    (end,) = run(lambda t, x: euclidean(x, value, score), start, [0.5])
+    return [float(each) for each in end[:3, 0] * np.exp(-0.5)]
+
+
+def a_larger_modulus_keeps_three() -> Verdict:
+    """Tokens ``(e^t f_i, r (u_i + delta_i))``, ``r^2 = 50 e^{4t}``, u_i the corners: each looks at its opposite, for ever.
+
+    While ``|delta_i| <= 1/100`` and ``9/10 <= f_i <= 31/10`` the score of the opposite token is ahead by at least
+    ``r^2 (1/2 - 402/10000) - (1/10) e^{2t} (31/10) (22/10) >= 22 e^{2t}``, so that all others have together a weight
+    ``q(t) <= 5 e^{-22 e^{2t}}``, whose integral is at most ``5 e^{-22}/44``.  The f_i move by at most 5 times that (the two of a
+    pair come together), the ``delta_i`` by at most 20 times (``(delta_i + delta_o)' = -4 (delta_i + delta_o) + ...``): the
+    bounds are never reached, and the limits are near 1, 2, 3.
+    """
+    ahead = sp.Integer(50) * (sp.Rational(1, 2) - sp.Rational(402, 10000)) - sp.Rational(31 * 22, 1000)
+    whole = 5 * sp.exp(-22) / 44
+    drift = evaluate(20 * whole, 30).real
+    if ahead >= 22 and drift < 1e-8:
+        return holds("limits within 1e-8 of 1, 2 and 3: the middle one is none of a, 0, b")
+    return fails(f"ahead by {ahead}, drift {drift}")
 
 
 def late_coordinates(source: np.random.Generator) -> Mapping[str, float]:
@@ -149,6 +180,9 @@ CL_2 = register(
             ),
             Vector("one hyperplane, attention of rank 2", pair_on_a_line, ("2.577752286531073", "0.999998308027235")),
             Vector(
+                "an eigenvalue of larger modulus: three coordinates at t = 1/2", hexagon_keeps_three, ("1", "2", "3")
+            ),
+            Vector(
                 "phi^T P phi = 0: four limits",
                 four_limits,
                 ("1.015108720964", "2.000103133414", "2.999896866586", "3.984891279036"),
@@ -160,6 +194,12 @@ CL_2 = register(
                 r"$B = \operatorname{diag}(1, \frac12, \frac12)$, $W = \operatorname{diag}(0, 1, 1)$, tokens over the corners of "
                 r"a square: four hyperplanes.",
                 square_keeps_four_hyperplanes,
+            ),
+            Variant(
+                "NonPrincipalModulusBelow(B)",
+                r"$B = \operatorname{diag}(1, -2, -2)$, $W = \operatorname{diag}(\frac1{10}, -1, -1)$, six tokens over the "
+                r"corners of a hexagon, opposite ones at the first coordinates 1, 2, 3: three limits near 1, 2, 3.",
+                a_larger_modulus_keeps_three,
             ),
             Variant("two instead of three", "$d = 1$, $B = W = 1$, tokens $-1, 0, 1$.", middle_token_stays),
         ),

@@ -17,7 +17,7 @@ from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.power_method.pm_l12_jacobian_at_bipartite import LINE, ON_THE_LINE, sigma
 from eigentoken.proofs.power_method.pm_l15_attention_polygonal_points import semistable
 from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import harmonic
-from eigentoken.proofs.power_method.symbols import V, alpha, d, lam, n, p, q, score
+from eigentoken.proofs.power_method.symbols import M, V, alpha, d, n, p, q
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.steps.equations import RAW, TOKEN, Z, for_every
 from eigentoken.theory.calculus import Expression, dot, matrix, vector
@@ -36,7 +36,7 @@ from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.claims import LyapunovStable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
-from eigentoken.theory.language.terms import SpectralNorm, t_split
+from eigentoken.theory.language.terms import Eigenvalue, ScoreAtEigenvector, SpectralNorm, t_split
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -79,21 +79,27 @@ _NO_MIXED = for_every(sp.Eq(_form(_v, _z) + _form(_z, _v), 0, evaluate=False), Z
 _BALANCED = _equal(p, q)
 _PAIR = (
     _equal(n, 2),
-    proposition(lam(V, 2) < 0),
-    proposition(alpha * sp.Abs(lam(V, d)) < 2),
+    proposition(Eigenvalue(V, 2) < 0),
+    proposition(alpha * sp.Abs(Eigenvalue(V, d)) < 2),
 )
 
 
 def _with_second(*said: Proposition) -> Proposition:
     """For the top eigenvector v and every eigenvector u with a smaller eigenvalue: not Lyapunov stable where that is said."""
     places = Conjunction(
-        (_BALANCED, _eigenvector(_v, lam(V, 1)), _eigenvector(_u, _MU), proposition(lam(V, 1) > _MU), *said)
+        (
+            _BALANCED,
+            _eigenvector(_v, Eigenvalue(V, 1)),
+            _eigenvector(_u, _MU),
+            proposition(Eigenvalue(V, 1) > _MU),
+            *said,
+        )
     )
     return ForAll(LINE, TRUE, ForAll(_SECOND, TRUE, ForAll(_MU, TRUE, Implication(places, _LEAVES))))
 
 
 def _pair(form: Proposition) -> Proposition:
-    places = Conjunction((_BALANCED, *_PAIR, _eigenvector(_v, lam(V, 1)), _NO_MIXED, form))
+    places = Conjunction((_BALANCED, *_PAIR, _eigenvector(_v, Eigenvalue(V, 1)), _NO_MIXED, form))
     return ForAll(LINE, TRUE, Implication(places, _STAYS))
 
 
@@ -150,17 +156,25 @@ def threshold(s: Any, b1: Any, b2: Any) -> Any:
 _S = _form(_v, _v)
 _B1, _B2 = sp.symbols("b_1 b_2", real=True)
 _SLOPES = (_equal(_B1, sp.tanh(_S + t_split)), _equal(_B2, sp.tanh(_S - t_split)))
-_C = lam(V, 1) * cubic(_S, _form(_u, _u), _B1, _B2)
-_THIRD = proposition(sp.Or(sp.Eq(d, 2), lam(V, 3) < lam(V, 2)))
+_C = Eigenvalue(V, 1) * cubic(_S, _form(_u, _u), _B1, _B2)
+_THIRD = proposition(sp.Or(sp.Eq(d, 2), Eigenvalue(V, 3) < Eigenvalue(V, 2)))
 _SMALL_GROUP = Disjunction((_equal(q, 1), proposition(sp.Gt(_S, t_split, evaluate=False))))
 
 
 def _at_boundary(*said: Proposition) -> Conjunction:
-    h = harmonic(1).xreplace({score(1): _S})
+    h = sp.sympify(harmonic(1)).xreplace({ScoreAtEigenvector(M, V, 1): _S})
     crosses = (_equal(_form(_v, _u), 0), _equal(_form(_u, _v), 0))
-    eigen = (_eigenvector(_v, lam(V, 1)), _eigenvector(_u, lam(V, 2)))
+    eigen = (_eigenvector(_v, Eigenvalue(V, 1)), _eigenvector(_u, Eigenvalue(V, 2)))
     return Conjunction(
-        (*eigen, *crosses, proposition(_S > 0), _SMALL_GROUP, _THIRD, _equal(lam(V, 2), lam(V, 1) * h), *said)
+        (
+            *eigen,
+            *crosses,
+            proposition(_S > 0),
+            _SMALL_GROUP,
+            _THIRD,
+            _equal(Eigenvalue(V, 2), Eigenvalue(V, 1) * h),
+            *said,
+        )
     )
 
 
@@ -179,13 +193,13 @@ AT_THE_BOUNDARY = (
     _both(_at_boundary(_equal(p, q)), _LEAVES),
 )
 
-_NEUTRAL = lam(V, 1) * (1 + 3 * _S) / 4 + lam(V, 2) * _form(_u, _u) / 2
+_NEUTRAL = Eigenvalue(V, 1) * (1 + 3 * _S) / 4 + Eigenvalue(V, 2) * _form(_u, _u) / 2
 
 
 def _neutral(*said: Proposition) -> Conjunction:
     crosses = (_equal(_form(_v, _u), 0), _equal(_form(_u, _v), 0))
-    eigen = (_eigenvector(_v, lam(V, 1)), _eigenvector(_u, lam(V, 2)))
-    sizes = (_equal(d, 2), _equal(q, 2), proposition(p > 2), proposition(lam(V, 2) < 0))
+    eigen = (_eigenvector(_v, Eigenvalue(V, 1)), _eigenvector(_u, Eigenvalue(V, 2)))
+    sizes = (_equal(d, 2), _equal(q, 2), proposition(p > 2), proposition(Eigenvalue(V, 2) < 0))
     return Conjunction((*eigen, *crosses, *sizes, _equal(_S, t_split), *said))
 
 
@@ -330,7 +344,7 @@ def second_score_too_small() -> Verdict:
         return holds(f"beta' = {mp.nstr(speed, 8)} > 0 at beta = 1/10") if speed > 0 else fails(mp.nstr(speed, 8))
 
 
-_SHARED = (Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(d >= 2), Relation(p >= q))
+_SHARED = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(d >= 2), Relation(p >= q))
 _SHORT = Relation(alpha * SpectralNorm(V) < 1)
 _ASYMPTOTIC = Remark(
     RemarkKind.OPEN,
@@ -346,7 +360,7 @@ PM_X5 = register(
         source=Source(HERE, "what replaces a sentence on PM-L15"),
         title="Two antipodal groups whose direction has the score zero",
         systems=("attention-map",),
-        conditions=(Symmetric(V), SimpleTop(V), Relation(lam(V, 1) > 0), Relation(d >= 2)),
+        conditions=(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(d >= 2)),
         claims=tuple(map(Formula, ANTIPODAL_AT_ZERO)),
         depends=("PM-L15",),
         property_tests=(OnInstances(on_the_antipodal_set),),
@@ -383,8 +397,13 @@ _NEUTRAL_VECTOR = Vector(
 )
 
 
-def _boundary(name: str, at: str, leans: str, *more: Relation) -> Statement:
-    return register(
+#: Witnesses along the flow; the map of a short step has the same terms of lowest order.
+_SEMISTABLE = Variant("v_1^T M v_2 = 0", "a quadratic term: the point is semistable", mixed_scores_are_quadratic)
+_OPENS = Variant("m > (1 + 3s)/(2|lambda_2|)", "m = 0: the group opens", second_score_too_small)
+
+
+def _boundary(name: str, at: str, leans: str, *more: Relation) -> None:
+    register(
         Statement(
             id=name,
             kind=Kind.EXTENSION,
@@ -397,15 +416,13 @@ def _boundary(name: str, at: str, leans: str, *more: Relation) -> Statement:
             property_tests=(OnInstances(boundary_coefficient),),
             notes=(_ASYMPTOTIC,),
             vectors=(_BOUNDARY_VECTOR,),
-            variants=(
-                Variant("v_1^T M v_2 = 0", "a quadratic term: the point is semistable", mixed_scores_are_quadratic),
-            ),
+            variants=(_SEMISTABLE,) if at == "attention-flow" else (),
         )
     )
 
 
-def _neutral_group(name: str, at: str, leans: str, *more: Relation) -> Statement:
-    return register(
+def _neutral_group(name: str, at: str, leans: str, *more: Relation) -> None:
+    register(
         Statement(
             id=name,
             kind=Kind.EXTENSION,
@@ -425,12 +442,12 @@ def _neutral_group(name: str, at: str, leans: str, *more: Relation) -> Statement
                 ),
             ),
             vectors=(_NEUTRAL_VECTOR,),
-            variants=(Variant("m > (1 + 3s)/(2|lambda_2|)", "m = 0: the group opens", second_score_too_small),),
+            variants=(_OPENS,) if at == "attention-flow" else (),
         )
     )
 
 
-PM_X6 = _boundary("PM-X6", "attention-map", "PM-N3", _SHORT)
-CT_14 = _boundary("CT-14", "attention-flow", "CT-6")
-PM_X7 = _neutral_group("PM-X7", "attention-map", "PM-N3", _SHORT)
-CT_15 = _neutral_group("CT-15", "attention-flow", "CT-6")
+_boundary("PM-X6", "attention-map", "PM-N3", _SHORT)
+_boundary("CT-14", "attention-flow", "CT-6")
+_neutral_group("PM-X7", "attention-map", "PM-N3", _SHORT)
+_neutral_group("CT-15", "attention-flow", "CT-6")

@@ -7,15 +7,17 @@ Reference: Pham-et-al, distances move one way; derived here.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
+from flint import fmpq
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.exact_instances import SPREADS, spreads
 from eigentoken.proofs.pham.pair_rates import CLAIMS, SEPARATES, proof
 from eigentoken.proofs.pham.ph_m_token_flow import A, B, W, calculus_rules, data, soft_average, token_field
-from eigentoken.proofs.properties.deterministic_data import numbers
+from eigentoken.proofs.properties.deterministic_data import BALLS, numbers
 from eigentoken.proofs.properties.first_failures import FirstFailure
 from eigentoken.proofs.properties.flow_properties import two_token_gap
 from eigentoken.proofs.properties.matrices import pair_form_stands_still
@@ -314,23 +316,46 @@ def nonsymmetric_decreases() -> Verdict:
 
 
 def differences_are_not_negative(instances: int, seed: int) -> Verdict:
-    """``delta^T A (dx_1 - dx_2) >= 0`` for random rational B (invertible), W, tokens in the plane, A symmetric or not."""
+    """``delta^T A (dx_1 - dx_2) >= 0`` for random rational B (invertible), W, tokens in the plane, A symmetric or not.
+
+    Where all c are equal the product is computed exactly: it is zero.  Elsewhere it is decided in balls, or exactly.
+    """
     source = random.Random(seed)
+
+    def drawn(count: int) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(fmpq(source.randint(-4, 4), 3) for _ in range(2)) for _ in range(count))
+
     done = 0
     while done < instances:
-        value, score = (sp.Matrix(2, 2, lambda *_: sp.Rational(source.randint(-4, 4), 3)) for _ in range(2))
-        if value.det() == 0:
+        value, score, tokens = drawn(2), drawn(2), drawn(3)
+        if value[0][0] * value[1][1] == value[0][1] * value[1][0]:
             continue
-        tokens = tuple(tuple(sp.Rational(source.randint(-4, 4), 3) for _ in range(2)) for _ in range(3))
-        speed = velocity("token-flow", {"B": value.tolist(), "W": score.tolist()}, tokens)
-        gap, change = (sp.Matrix([a - b for a, b in zip(each[0], each[1], strict=True)]) for each in (tokens, speed))
-        rate = (gap.T * score * value.inv() * change)[0]
-        differences = {(gap.T * score * sp.Matrix(each))[0] for each in tokens}
-        still = len(differences) == 1
-        if (sign(rate) != 1) != still:
-            return fails(f"the product is {rate} at B = {value.tolist()}, W = {score.tolist()}, tokens {tokens}")
+        row = [sum(a * b for a, b in zip(_gap(tokens), column, strict=True)) for column in zip(*score, strict=True)]
+        still = len({str(sum(a * b for a, b in zip(row, each, strict=True))) for each in tokens}) == 1
+        speed = system("token-flow").advance(BALLS, {"B": value, "W": score}, tokens)
+        if still or not _pushed(value, row, _gap(speed)) > 0:
+            weights, scores, places = ([[*map(_rational, line)] for line in each] for each in (value, score, tokens))
+            moved = velocity("token-flow", {"B": weights, "W": scores}, places)
+            rate = _pushed(weights, [*map(_rational, row)], _gap(moved))
+            if (sign(rate) != 1) != still:
+                return fails(f"the product is {rate} at B = {value}, W = {score}, tokens {tokens}")
         done += 1
     return holds(f"{instances} instances: positive, and zero exactly where all c are equal")
+
+
+def _gap(rows: Any) -> list[Any]:
+    """The first minus the second."""
+    return [a - b for a, b in zip(rows[0], rows[1], strict=True)]
+
+
+def _pushed(value: Any, row: Sequence[Any], change: Sequence[Any]) -> Any:
+    """``r^T B^{-1} u`` in the plane, by the rule of Cramer."""
+    (a, b), (c, e) = value
+    return (row[0] * (e * change[0] - b * change[1]) + row[1] * (a * change[1] - c * change[0])) / (a * e - b * c)
+
+
+def _rational(number: Any) -> sp.Rational:
+    return sp.Rational(int(number.p), int(number.q))
 
 
 # -- PH-C1 -------------------------------------------------------------------------------------------------------------

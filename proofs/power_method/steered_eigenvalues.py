@@ -262,13 +262,14 @@ def orthogonal(k: Kernel) -> Proved:
     first = k.arithmetic([*secular[:4], level], sp.Eq(ZETA * chain[0], chain[1], evaluate=False))
     second = k.arithmetic(secular[4:8], sp.Eq(ZETA * chain[1], chain[2] + MU * chain[0] * _F1, evaluate=False))
     size = _grown(k, _e, k.assume(EIGEN.parts[1]), 2)[2]
-    m, n, b, x, y, p, q, f = sp.symbols("m n b x y p q f", real=True)
+    gap, beyond = ZETA**2 - MU * _F1, sp.Abs(ZETA) - NORM
+    product = k.arithmetic([first, second], sp.Eq(gap * chain[0], chain[2], evaluate=False))
+    m, b, y, q, u, s = sp.symbols("m b y q u s", real=True)
     lemma = k.lemma(
-        (sp.Eq(x * y, p), sp.Eq(x * p, q + m * y * f), sp.Abs(q) <= b, sp.Abs(m * y) >= sp.Abs(x) - n),
-        sp.Abs(x**2 - m * f) * (sp.Abs(x) - n) <= sp.Abs(m) * b,
-        *(m, n, b, x, y, p, q, f),
+        (sp.Eq(u * y, q), sp.Abs(q) <= b, sp.Abs(m * y) >= s), sp.Abs(u) * s <= sp.Abs(m) * b, m, b, y, q, u, s
     )
-    found = at_values(k, lemma, (MU, NORM, LONG * NORM**2, ZETA, *chain, _F1), first, second, size, strong)
+    values = (MU, LONG * NORM**2, chain[0], chain[2], gap, beyond)
+    found = at_values(k, lemma, values, product, size, strong)
     return k.discharge(ORTHOGONAL.left, k.arithmetic([found], ORTHOGONAL.right))
 
 

@@ -36,7 +36,14 @@ CHAPTERS = {
     "Karagodin-Polyanskiy-Rigollet": "Causal attention, its clusters and its conjectures",
     "Geshkovski-et-al-metastability": "Metastable clusters",
     "Alcalde-et-al": "Hard attention and its leaders",
-    HERE: "Extensions made here",
+}
+#: The chapters of what is derived here, by the first letters of its ids.
+FAMILIES = {
+    "PM": "Layers on the sphere: steps, regions, boundaries",
+    "CT": "Flows on the sphere in continuous time",
+    "AB": "Ellipsoids, masks and several heads",
+    "PH": "Unnormalised layers, rings and rates",
+    "BD": "Bounds for heads and layers of trained models, and where the norm stands",
 }
 
 
@@ -52,15 +59,25 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
         Figure(GRAPH, "Which statement leans on which: what is needed stands to the left."),
         *notation_chapter(listed),
     ]
-    papers = [*CHAPTERS, *sorted({each.source.paper for each in listed} - set(CHAPTERS))]
-    for paper in papers:
-        chapter = [each for each in listed if each.source.paper == paper]
-        if chapter:
-            blocks.append(Heading(1, CHAPTERS.get(paper, paper)))
+    for title, chapter in chapters(listed):
+        blocks.append(Heading(1, title))
         for told in chapter:
             blocks += [Heading(2, told.called, label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
     return PrintedDocument("The book of statements", tuple(blocks), references(listed))
+
+
+def chapters(statements: Iterable[Statement]) -> Iterator[tuple[str, list[Statement]]]:
+    """A chapter for each paper, then one for each family of what is derived here; those that have no statement are left out."""
+    listed = list(statements)
+    titles = [*CHAPTERS.values(), *FAMILIES.values()]
+    found: dict[str, list[Statement]] = {}
+    for told in listed:
+        paper = told.source.paper
+        family = FAMILIES.get(told.id.split("-")[0], "Extensions made here")
+        found.setdefault(family if paper == HERE else CHAPTERS.get(paper, paper), []).append(told)
+    for title in sorted(found, key=lambda each: (titles.index(each) if each in titles else len(titles), each)):
+        yield title, found[title]
 
 
 def preface(statements: Iterable[Statement]) -> Iterator[Block]:
@@ -108,6 +125,39 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     )
 
 
+#: The introduction: what the papers have in common, and which assumption buys what.  The lists behind it are generated.
+STORY = (
+    "All these papers follow the same tokens. Attention replaces each token by an average of all, a value matrix acts on "
+    "the average, and a norm may put the result back on a sphere. They differ in where the norm stands (on a sphere PM and "
+    "CT, on an ellipsoid AB, nowhere PH and CL-1 to CL-6, before or behind the layer BD-P1 to BD-P7), in time (layers or a "
+    "flow) and in the mask. The questions are always the same three: where do tokens go, how fast, and from which starts?",
+    "What needs symmetry. A symmetric value matrix is what makes an energy: the push is a gradient (AB-L3.2, CT-4, CL-7), a "
+    "layer climbs (PM-L7, PM-X4), and so every trajectory has a single limit (AB-T3.2, CT-10, PM-R3). Its eigenvectors are "
+    "orthogonal, which gives spectra in closed form (PM-L3, PM-N3, CT-6). Without it PH-T2 is false (PH-C2), consensus can "
+    "turn for ever (PM-C2), and no energy is known. But where tokens agree already, symmetry is not the point: stability of "
+    "consensus is read off any layer matrix (PM-N1), and how far a matrix may be from symmetric is measured at one vector "
+    "only (BD-E1, BD-E2).",
+    "What needs a gap. Near consensus the leading eigenvalue must be ahead by its real part (CT-2, PM-L4, PM-T1). Far from "
+    "it tokens can attend to opposite tokens, which turns a push round: then the leader must be ahead in modulus, and real "
+    "parts are not enough (AB-X2, CL-2, BD-H1, PM-X1). With the gap in modulus nothing is asked of the scores. Where the "
+    "gap closes the linearisation is silent, and the next term decides (PM-X5, PM-X6, CT-14).",
+    "What needs a hemisphere. Tokens on one side of a hyperplane stay there when averages are taken; this needs neither an "
+    "energy nor a symmetric score and survives masks, positions and scores that change with time (AB-T4.1, AB-X1, AB-X1c, "
+    "CL-8 for the identity as value matrix; AB-T6.1, AB-X2, CT-12, PM-X1, BD-H1, PH-T4 for a leading eigenvector). As many "
+    "tokens as dimensions lie in a hemisphere almost surely, more need not (AB-R4.2). Outside it the picture changes: "
+    "antipodal groups and states off every axis can be stable (PM-N3, PM-CX1, CL-13, AB-X6).",
+    "What holds from almost every start. An energy and unstable rest points elsewhere are enough: consensus is reached in "
+    "the gradient case (AB-X0, CL-10, AB-X5), at the leading eigenvector by the Oja map and flow (PM-T2, PM-T2+, CT-9a), "
+    "and with a causal mask at the first token (AB-T5.1, CL-12), whose motion nobody disturbs. The known exceptions are two "
+    "opposite tokens under a value matrix that is negative across them (PM-CX1), long steps (PM-N4), and a causal mask with "
+    "another value matrix (CL-13, AB-X6), where an open set of starts ends at states that no conjecture foresaw.",
+    "What asks nothing. An average does not leave the hull (BD-D1, CL-1, CL-4, CL-16), two rows of weights differ by what "
+    "their scores differ (BD-S2), and what one layer does to the diversity of tokens is bounded by norms that can be "
+    "computed (BD-D2, BD-D3, BD-R1, BD-M1, BD-J2). These are the statements that say something of trained layers as they "
+    "are; the others say what a layer does as far as it resembles their system.",
+)
+
+
 def story(statements: Iterable[Statement]) -> Iterator[Block]:
     """Across the papers: which statements need symmetry, a gap, a hemisphere, and which speak of almost every start.
 
@@ -120,6 +170,7 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
         return "; ".join(told.called for told in listed if kinds[told.id] & set(words))
 
     yield Heading(1, "One story across the papers")
+    yield from map(Paragraph, STORY)
     yield Items(
         (
             "A symmetric matrix is asked for by " + asking("symmetric") + ".",

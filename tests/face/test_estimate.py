@@ -56,3 +56,22 @@ def test_a_model_and_a_shape_are_planned() -> None:
         refused = here(*arguments)
         assert refused.returncode == 2 and says in refused.stderr and len(refused.stderr.strip().splitlines()) == 1
     assert shape_of("shape:2x3").d == 3
+
+
+def test_a_long_check_is_announced_and_a_short_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from eigentoken.checking.estimate import ModelShape
+    from eigentoken.commands.weights import _announced, settings
+
+    told = estimate(ModelShape("large", 32, 4096), jobs=4).in_advance()
+    assert told is not None and "32 layers of d = 4096: about" in told and "GB" in told and "--estimate" in told
+    assert estimate("sample:rxnmapper").in_advance() is None
+    _announced("short", 4, 64, 1)
+    assert capsys.readouterr().err == ""
+    _announced("large", 32, 4096, 1)
+    announced = capsys.readouterr()
+    assert "32 layers of d = 4096: about" in announced.err and announced.out == ""
+    monkeypatch.setattr(settings, "quiet", True)
+    _announced("large", 32, 4096, 1)
+    assert capsys.readouterr().err == ""

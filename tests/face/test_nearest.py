@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import eigentoken as et
+from eigentoken.checking.sentences import sentence
 from eigentoken.models import ModelError, load
 from eigentoken.schemas import schema
 
@@ -101,3 +102,44 @@ def test_what_cannot_be_met_is_said(tmp_path: Path) -> None:
     assert ran.returncode == 2 and "did you mean" in ran.stderr
     told = here("nearest", FIRST, "PM-N1")
     assert told.returncode == 0 and "layer 0: fails; F is" in " ".join(told.stdout.split())
+
+
+def test_heads_and_scores_have_distances(tmp_path: Path) -> None:
+    """AB-L5.1 asks U = I, which no head of width 16 < 64 meets; AB-L6.1 a symmetric U with a leader, which may be near."""
+    last = str(SAVED / "step03000.safetensors")
+    found = et.nearest(last, "AB-L6.1")
+    model = load(last)
+    for row in found.layers:
+        assert row["word"] == "not about this model" and row["distance"] is None and row["as_one_head"] is not None
+        F = model.layer(row["layer"]).F
+        low, high = row["as_one_head"]["distance"]
+        assert low <= np.linalg.norm(F - F.T, 2) / 2 * (1 + 1e-9) and high >= np.linalg.norm(F - F.T, 2) / 2 * (
+            1 - 1e-9
+        )
+        for head, of in zip(row["heads"], model.layer(row["layer"]).heads, strict=True):
+            U = of.O.astype(float) @ of.V.astype(float)
+            skew = np.linalg.norm(U - U.T, 2) / 2
+            assert head["distance"][0] <= skew * (1 + 1e-6) and skew * (1 - 1e-6) <= head["distance"][1] < 1.2 * skew
+            assert head["norm"][0] <= np.linalg.norm(U, 2) * (1 + 1e-9)
+    assert len(found.to_frame()) == 4 + 16
+    never = et.nearest(last, "AB-L5.1")
+    assert all(head["distance"][1] == "inf" for row in never.layers for head in row["heads"])
+    assert any("no weights of these shapes meet it (head 0, 1, 2, 3)" in each for each in never.sentences())
+    document = {"schema": "eigentoken/nearest/2", **json.loads(json.dumps(found.as_dict()))}
+    jsonschema.validate(document, schema("nearest"))
+    assert et.recheck(found) == "holds"
+    document["layers"][1]["heads"][2]["distance"][1] /= 2
+    (tmp_path / "forged.json").write_text(json.dumps(document))
+    refused = here("recheck", str(tmp_path / "forged.json"))
+    assert refused.returncode == 1
+
+
+def test_check_tells_both_ends() -> None:
+    report = et.check(str(SAVED / "step03000.safetensors"), statements=["PM-N1", "AB-X1c"], sequences=0)
+    told = {each["statement"]: each for each in report.layers[2]["hypotheses"]}
+    near = et.nearest(str(SAVED / "step03000.safetensors"), "PM-N1").layers[2]["distance"]
+    assert told["PM-N1"]["word"] == "fails" and told["PM-N1"]["distance"] == near
+    assert told["AB-X1c"]["distance"][1] == "inf" and "no weights of these shapes" in told["AB-X1c"]["distance_says"]
+    assert report.layers[0]["hypotheses"][0]["distance"] is None  # it holds there
+    assert "fails in layer 2; F is [6.7e-05, 0.0105] away" in sentence(report, report.statements[0])
+    assert report.obstacles("PM-N1")[-1] == "F is [6.7e-05, 0.0105] away"

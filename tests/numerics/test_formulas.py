@@ -141,6 +141,20 @@ def test_where_no_guard_is_met_nothing_is_seen() -> None:
     assert (found > 0.5).sum() >= 30 and not (found <= 0).any()
 
 
+def test_a_hypothesis_for_all_vectors_is_not_met_by_draws() -> None:
+    """``z^T V z <= c |z|^2`` for the vectors drawn does not bound the norm: nothing is seen, in the place of a violation."""
+    bound = sp.Symbol("c", nonnegative=True)
+    small = sp.Le(Tensor(dot(Z, Z, matrix("V"))), bound * Tensor(dot(Z, Z)), evaluate=False)
+    guard = said(small, VectorLetter("z"))
+    top = sp.Le(Eigenvalue(V, 1), bound, evaluate=False)
+    assert bool(worst(ForAll(bound, guard, proposition(top)), "oja-map").isnan().all())
+    equal = said(sp.Eq(Tensor(dot(Z, X)), Tensor(dot(Z, Y)), evaluate=False), VectorLetter("z"))
+    alike = sp.Eq(Tensor(dot(X, X)), Tensor(dot(Y, Y)), evaluate=False)
+    seen = worst(said(Implication(equal, proposition(alike)), I, J), "oja-map")
+    assert bool((seen[~seen.isnan()] <= 0).all())
+    assert not bool(seen.isnan().all())
+
+
 def test_formulas_are_printed_with_their_binders() -> None:
     assert LATEX(Formula(CAUCHY)) == r"\text{for every } \text{token } i, j\text{: } x_{i}^{\top} x_{j} \leq 1"
     assert LATEX(Formula(SQUARE)) == r"\text{for every } \text{real } t \text{ with } t > 1\text{: } t^{2} > 1"

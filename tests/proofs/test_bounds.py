@@ -20,7 +20,7 @@ from ..shares import others_slow
 
 IDS = (
     *("BD-S1", "BD-S2", "BD-S3", "BD-J1", "BD-J2", "BD-J3", "BD-L1", "BD-K1", "BD-N1", "BD-N2", "BD-N3"),
-    *("BD-D1", "BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R2", "BD-R3", "BD-R4", "BD-M1", "BD-M2"),
+    *("BD-D1", "BD-D2", "BD-D2b", "BD-D3", "BD-R1", "BD-R1b", "BD-R2", "BD-R3", "BD-R4", "BD-M1", "BD-M2"),
     *(f"BD-P{number}" for number in range(1, 8)),
     *("BD-T1", "BD-T2", "BD-T3", "BD-E1", "BD-E2", "BD-H1", "BD-H2"),
 )
@@ -36,7 +36,7 @@ PROVED = {
     "BD-R1",
     "BD-R3",
     "BD-T3",
-    *("BD-D2", "BD-H2", "BD-K1", "BD-T2"),
+    *("BD-D2", "BD-D2b", "BD-H2", "BD-K1", "BD-T2"),
 }
 
 

@@ -66,7 +66,7 @@ def test_what_nobody_answered_is_asked_briefly_and_stays_undecided(monkeypatch: 
     monkeypatch.setattr(cvc5_process, "_attempted", lambda question: asked.append(question[2]))
     question = ((x > 1,), x**2 * y**2 + x > y)
     name = cvc5_process.name_of(*question)
-    monkeypatch.setattr(cvc5_process, "best_attempts", lambda: {name: cvc5_process.UNANSWERED})
+    monkeypatch.setattr(cvc5_process, "best_attempts", lambda: {name: cvc5_process.Hint(cvc5_process.UNANSWERED)})
     assert cvc5_process._asked(*question, 4.0).is_undecided
     briefly = list(asked)
     assert briefly and not any(ATTEMPTS[number].long for number in briefly)
@@ -74,7 +74,6 @@ def test_what_nobody_answered_is_asked_briefly_and_stays_undecided(monkeypatch: 
     assert cvc5_process._asked(*question, 4.0).is_undecided
     assert len(asked) - len(briefly) > len(briefly)
     monkeypatch.undo()
-    monkeypatch.setattr(
-        cvc5_process, "best_attempts", lambda: {cvc5_process.name_of((x > 1,), x**2 > x): cvc5_process.UNANSWERED}
-    )
+    name = cvc5_process.name_of((x > 1,), x**2 > x)
+    monkeypatch.setattr(cvc5_process, "best_attempts", lambda: {name: cvc5_process.Hint(cvc5_process.UNANSWERED)})
     assert cvc5_process._asked((x > 1,), x**2 > x, 4.0).is_holds

@@ -52,7 +52,7 @@ def test_a_subject_is_declared_once() -> None:
         ("BD-P2", {}, LayerAnswer.NOT_ABOUT, ["values"]),
         ("BD-E1", {}, LayerAnswer.FAILS, []),
         ("BD-H1", {"heads": 2}, LayerAnswer.NOT_ABOUT, ["heads"]),
-        ("CL-16", {}, LayerAnswer.NOT_ABOUT, ["attention"]),
+        ("CL-16", {}, LayerAnswer.NOT_ABOUT, ["values", "attention"]),
     ],
 )
 def test_what_is_said_of_a_layer(name: str, around: dict[str, Any], answer: LayerAnswer, parts: list[str]) -> None:

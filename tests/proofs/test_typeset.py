@@ -244,3 +244,27 @@ def test_the_book_compiles_without_complaint(tmp_path: Path) -> None:
     graph = draw_dependencies(statements(), tmp_path / "drawn.pdf")
     log = compile_pdf(to_latex(book(), contents=True), tmp_path / "book.pdf", graph)
     assert complaints(log) == []
+
+
+def test_the_introduction_names_statements_that_are_there() -> None:
+    """The story across the papers: every id in it is in the registry, and it speaks of all five questions."""
+    from eigentoken.proofs.typeset.book import FAMILIES, STORY, chapters
+
+    known = {each.id for each in statements()}
+    named = {each for text in STORY for each in re.findall(r"\b(?:PM|CT|AB|PH|CL|BD)-[A-Z]*[0-9.]+[a-z+]*\b\+?", text)}
+    named = {each.rstrip(".") for each in named}
+    assert named <= known | {"CL-6"}, named - known
+    assert len(named) > 40
+    begins = [text.split(".")[0] for text in STORY[1:]]
+    assert begins == [
+        "What needs symmetry",
+        "What needs a gap",
+        "What needs a hemisphere",
+        "What holds from almost every start",
+        "What asks nothing",
+    ]
+    shown = dict(chapters(statements()))
+    assert set(FAMILIES.values()) <= set(shown)
+    assert "Extensions made here" not in shown
+    assert sorted(each.id for chapter in shown.values() for each in chapter) == sorted(known)
+    assert {each.id.split("-")[0] for each in shown[FAMILIES["BD"]]} == {"BD"}

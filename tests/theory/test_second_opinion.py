@@ -178,7 +178,7 @@ def test_a_hint_changes_the_order_of_the_attempts_and_no_answer(hint: int, monke
     monkeypatch.setattr(cvc5_process, "_attempted", lambda each: (asked.append(each[2]), attempted(each))[1])
     for conclusion, answer in ((x**2 + y**2 >= 2 * x * y, "holds"), (x**2 + y**2 > 2 * x * y, "fails")):
         asked.clear()
-        named = {cvc5_process.name_of((x > hint,), conclusion): hint}
+        named = {cvc5_process.name_of((x > hint,), conclusion): cvc5_process.Hint(hint)}
         monkeypatch.setattr(cvc5_process, "best_attempts", lambda named=named: named)
         assert cvc5_process.guarded_inequality([x > hint], conclusion).answer.value == answer
         assert len(asked) == len(set(asked))
@@ -186,9 +186,29 @@ def test_a_hint_changes_the_order_of_the_attempts_and_no_answer(hint: int, monke
             assert asked[0] == hint
 
 
+def test_what_follows_from_some_hypotheses_is_asked_of_those_first_and_the_rest_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hint that names too few hypotheses, or none that there is, costs time and changes no answer."""
+    asked: list[int] = []
+    attempted = cvc5_process._attempted
+    monkeypatch.setattr(cvc5_process, "_attempted", lambda each: (asked.append(len(each[0])), attempted(each))[1])
+    given = (x > 21, y > x, y < 100)
+    for conclusion, answer in ((x * y > x, "holds"), (x * y < x, "fails")):
+        name = cvc5_process.name_of(given, conclusion)
+        for seconds, enough in enumerate([(0, 1), (2,), (7, -1), (0, 1, 2)], start=3):
+            asked.clear()
+            named = {name: cvc5_process.Hint(1, enough)}
+            monkeypatch.setattr(cvc5_process, "best_attempts", lambda named=named: named)
+            assert cvc5_process.guarded_inequality(given, conclusion, seconds).answer.value == answer
+            assert asked[0] == len([place for place in enough if 0 <= place < 3] or given)
+            if enough == (0, 1) and answer == "holds":
+                assert len(asked) == 1
+
+
 def test_hints_that_cannot_be_read_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cvc5_process.best_attempts()  # of the book
-    for text in ("", "[1, 2]", '{"a": "b"}', "\0"):
+    for text in ("", "[1, 2]", '{"a": "b"}', '{"a": 1}', '{"a": []}', '{"a": [1, "b"]}', "\0"):
         (tmp_path / "hints.json").write_text(text, encoding="utf-8")
         monkeypatch.setattr(cvc5_process, "BEST", tmp_path / "hints.json")
         assert cvc5_process.best_attempts.__wrapped__() == {}

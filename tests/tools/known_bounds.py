@@ -8,6 +8,7 @@ __all__ = ["KNOWN_BOUNDS"]
 
 KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
     "BD-D1": (Known("the diameter", r"in the Frobenius norm $|\Pi A \Pi|$ may be $\sqrt2$"),),
+    "BD-D2b": (Known("the norm of the centred weights", r"1 in its place: it may be $\sqrt2$"),),
     "BD-D3": (Known("the largest distance of a value", "the residual of the values in its place"),),
     "BD-E1": (
         Known("kappa", "half the norm of K in its place: a complex pair"),

@@ -24,6 +24,12 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
             place="c3",
             searched=False,
         ),
+        Known(
+            "NonPrincipalModulusBelow(B)",
+            "B = diag(1, -2, -2), W = diag(1/10, -1, -1), a hexagon: limits near 1, 2, 3",
+            place="c1",
+            searched=False,
+        ),
         Known("two instead of three", "d = 1, B = W = 1, tokens -1, 0, 1"),
     ),
     "CL-3": (Known("distinct tokens", "two equal leaders share a row"),),
@@ -42,6 +48,10 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
         ),
     ),
     "CT-13": (Known("SimpleTop(V)", "V = I: every consensus is at rest", place="c1", searched=False),),
+    "CT-14": (Known("v_1^T M v_2 = 0", "a quadratic term: the point is semistable"),),
+    "CT-15": (Known("m > (1 + 3s)/(2|lambda_2|)", "m = 0: the group opens"),),
+    "PM-X5": (Known("no mixed scores", "V = diag(1, -1/2), M = (0 1; 0 0), alpha = 1/4: a start at -1/10 leaves"),),
+    "PH-X3": (Known("a widest pair", "W = 1, tokens 0, 1/10, 3, -3: an inner pair"),),
     "PH-X2": (Known("$H_l > 0$", "tokens 1, 0, -1, W = B = 1: the middle token stays"),),
     "PM-T2+": (Known(_PAIR, "n = d = 2, lambda_2 < 0: antipodal pairs attract", place="c5"),),
     "PM-X1": (

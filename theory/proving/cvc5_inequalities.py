@@ -22,9 +22,9 @@ from eigentoken.theory.proving.cvc5_questions import Attempt, RealQuestion
 __all__ = ["ATTEMPTS", "hypotheses_near", "inequality_by_cvc5"]
 
 _LINEAR = {"nl-cov": "false", "nl-ext": "full", "nl-ext-tplanes": "true"}
-
-
-#: Tried in order: short tries of linear lemmas, of cylindrical coverings (in the order in which variables come up), long ones.
+_COVERINGS = {"nl-ext": "none"}
+#: Tried in order: short tries of linear lemmas, of cylindrical coverings (in the order in which variables come up), long ones;
+#: at last coverings alone.
 ATTEMPTS = (
     Attempt(_LINEAR, 20_000, near=True),
     Attempt(_LINEAR, 20_000),
@@ -35,6 +35,8 @@ ATTEMPTS = (
     Attempt(_LINEAR, 400_000, share=0.5),
     Attempt({}, 400_000, quotients=True, share=0.5),
     Attempt({}, 400_000, squares=True, share=0.5),
+    Attempt(_COVERINGS, 400_000, share=0.5),
+    Attempt(_COVERINGS, 400_000, quotients=True, share=0.5),
 )
 #: A limit of the wall clock as well, for resource steps that are long.
 SECONDS = 20

@@ -26,13 +26,13 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import sympy as sp
 
 from eigentoken.theory.language.verdicts import KeptAnswers, Verdict, undecided
 
-__all__ = ["best_attempts", "guarded_inequality", "name_of"]
+__all__ = ["Hint", "best_attempts", "guarded_inequality", "name_of"]
 
 #: Hypotheses, conclusion, the number of the attempt, seconds.
 Question = tuple[tuple[sp.Basic, ...], sp.Basic, int, float]
@@ -43,8 +43,17 @@ KNOWN = 2
 #: What is not read by one attempt is not read by another.
 OUTSIDE = "outside real arithmetic"
 BEST = Path(__file__).with_name("best_attempts.json")
+
+
+class Hint(NamedTuple):
+    """The attempt that answered a question soonest, and the places of the hypotheses from which it did: none for all."""
+
+    attempt: int
+    enough: tuple[int, ...] = ()
+
+
 #: The hint of a question that no attempt answered: the long ones are not tried again in vain.
-UNANSWERED = -1
+UNANSWERED, NO_HINT = -1, -2
 _LOCK = threading.Lock()
 _NUMBERS = itertools.count()
 _HELPER: list[subprocess.Popen[bytes]] = []
@@ -76,7 +85,12 @@ def _asked(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic, seconds: floa
     found = undecided(f"cvc5: no answer within {seconds:g} s")
     near = bool(hypotheses_near([sp.sympify(each) for each in hypotheses], sp.sympify(conclusion)))
     numbers = [place for place, attempt in enumerate(ATTEMPTS) if near or not attempt.near]
-    best = best_attempts().get(name_of(hypotheses, conclusion))
+    best, enough = best_attempts().get(name_of(hypotheses, conclusion), Hint(NO_HINT))
+    few = tuple(hypotheses[place] for place in enough if 0 <= place < len(hypotheses))
+    if few and best in numbers:  # what follows from some of them follows from all; nothing else is learnt from some
+        answer = _attempted((few, conclusion, best, KNOWN * seconds * ATTEMPTS[best].share))
+        if answer is not None and answer.is_holds:
+            return answer
     if best == UNANSWERED:
         numbers = [place for place in numbers if not ATTEMPTS[place].long]
         found = undecided("cvc5: no answer to a short question, and none to a long one when the hints were made")
@@ -98,14 +112,15 @@ def name_of(hypotheses: tuple[sp.Basic, ...], conclusion: sp.Basic) -> str:
 
 
 @cache
-def best_attempts() -> dict[str, int]:
+def best_attempts() -> dict[str, Hint]:
     """The attempt that answered a question of the book when ``tools/second_opinions.py`` asked: it is tried first.
 
-    Where it gives no answer the others are asked in their order.  A question that none answered then (``UNANSWERED``) is asked
-    briefly, and stays undecided: no ``holds`` or ``fails`` depends on a hint.
+    It may have answered from a few of the hypotheses.  Where it gives no answer the others are asked in their order.  A question
+    that none answered then (``UNANSWERED``) is asked briefly, and stays undecided: no ``holds`` or ``fails`` depends on a hint.
     """
     try:
-        return {str(name): int(number) for name, number in json.loads(BEST.read_text(encoding="utf-8")).items()}
+        read = json.loads(BEST.read_text(encoding="utf-8")).items()
+        return {str(name): Hint(int(number), tuple(map(int, enough))) for name, (number, *enough) in read}
     except (OSError, ValueError, TypeError, AttributeError):  # no hints
         return {}
 

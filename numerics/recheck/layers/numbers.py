@@ -227,7 +227,7 @@ class SpectrumDiscs:
 
 def spectra(matrix: Exact, until: float, reach: Fraction = Fraction(0)) -> Iterator[SpectrumDiscs]:
     """Discs of the spectrum of every matrix within ``reach``, coarse ones first."""
-    for _, found in places(matrix, reach, until):
+    for _, found in places(matrix, reach, until, coarse=True):
         if isinstance(found, FloatPlaces):
             e, discs = found.exponent, found.discs
             re, im, radii = (np.ldexp(each, e) for each in (discs.re, discs.im, discs.radii))

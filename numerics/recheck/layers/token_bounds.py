@@ -101,7 +101,7 @@ class GivenLayer:
         """``V x_j`` without a bias."""
         return self._mapped(head, "V")
 
-    def mixed(self, head: int) -> Any:
+    def mixed(self, head: int) -> arb_mat:
         """``sum_j a_ij (V x_j + b)`` (n, d_head), in balls."""
         return self._attention(head)[1] * self._mapped(head, "V", "v_bias")
 

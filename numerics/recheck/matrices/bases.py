@@ -20,15 +20,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eigentoken.numerics.recheck.matrices.floats import FLOOR, Floats, U, quick_spectral_above
+from eigentoken.numerics.recheck.matrices.floats import FLOOR, Floats, U, plain_spectral_above, quick_spectral_above
 
 __all__ = ["Basis", "FloatDiscs", "candidate_basis", "float_discs", "residual", "with_column"]
 
 PIECES = 3
+#: A coarse residual is summed in so many parts.
+BLOCKS = 4
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,23 @@ class Basis:
     im: Floats
     first: NDArray[np.intp]
     normal: bool
+
+    @cached_property
+    def left(self) -> tuple[Floats, Floats, Floats] | None:
+        """Y near the inverse of X, ``|Y|``, and upper bounds on the row sums of ``|Y X - I|``; None where Y is no inverse."""
+        x, n = self.columns, self.columns.shape[0]
+        try:
+            y = np.ascontiguousarray(x.T) if self.normal else np.asarray(np.linalg.inv(x))
+        except np.linalg.LinAlgError:
+            return None
+        if not np.isfinite(y).all():
+            return None
+        size = np.abs(y)
+        defect = y @ x
+        defect.flat[:: n + 1] -= 1.0
+        sums = _over(np.abs(x).sum(axis=1), n)
+        g = _over(np.abs(defect).sum(axis=1) + (n + 2) * U * (size @ sums + 1.0), 2 * n)
+        return (y, size, g) if float(g.max()) < 0.5 else None
 
 
 @dataclass(frozen=True)
@@ -180,34 +200,51 @@ def _blocks(re: Floats, im: Floats, first: NDArray[np.intp]) -> list[tuple[Float
     return parts
 
 
-def float_discs(matrix: Floats, basis: Basis, rho: float) -> FloatDiscs | None:
-    """Discs of every matrix within rho of the float matrix, or None where X is too close to singular."""
+def _residual_in_blocks(matrix: Floats, basis: Basis) -> Floats:
+    """Upper bounds on the row sums of ``|A X - X D|``: a quarter of the inner length at a time, a product of floats each.
+
+    A product of inner length b errs by ``gamma_b |A| |X|``, the sum of m of them and of the two terms of X D by m + 6 roundings:
+    ``(b + m + 8) u (|A| |X| + |X| |D|)`` is above both, where one product of length n is trusted up to ``gamma_n`` only.
+    """
+    x, n = basis.columns, matrix.shape[0]
+    block = -(-n // BLOCKS)
+    total = matrix[:, :block] @ x[:block]
+    for start in range(block, n, block):
+        total += matrix[:, start : start + block] @ x[start : start + block]
+    for factor, source in _blocks(basis.re, basis.im, basis.first):
+        total -= x[:, source] * factor
+    size = np.abs(x)
+    sums = _over(size.sum(axis=1), n)
+    sizes = _over(np.abs(matrix) @ sums + size @ (np.abs(basis.re) + np.abs(basis.im)), 2 * n)
+    error = _over((block + BLOCKS + 8) * U * sizes, 4) + n * (n + 8) * FLOOR
+    return _over(np.abs(total, out=total).sum(axis=1) + error, n)
+
+
+def float_discs(matrix: Floats, basis: Basis, rho: float, *, coarse: bool = False) -> FloatDiscs | None:
+    """Discs of every matrix within rho of the float matrix, or None where X is too close to singular.
+
+    ``coarse``: a product of floats in blocks stands for the residual, and ``|Y| |R|`` for ``|Y R|``: a third of the work.
+    """
     n = matrix.shape[0]
     x = basis.columns
     with np.errstate(all="ignore"):
-        try:
-            y = np.ascontiguousarray(x.T) if basis.normal else np.asarray(np.linalg.inv(x))
-        except np.linalg.LinAlgError:
+        left = basis.left
+        if left is None:
             return None
-        if not np.isfinite(y).all():
-            return None
-        size_y = np.abs(y)
-        defect = y @ x
-        defect.flat[:: n + 1] -= 1.0
-        sums_x = _over(np.abs(x).sum(axis=1), n)
-        g = _over(np.abs(defect).sum(axis=1) + (n + 2) * U * (size_y @ sums_x + 1.0), 2 * n)
-        del defect
+        y, size_y, g = left
         worst = float(g.max())
-        if not worst < 0.5:
-            return None
-        high, error = residual(matrix, basis)
-        sums = _over(np.abs(high).sum(axis=1), n)
-        slips = _over(error.sum(axis=1), n)
-        f = np.abs(y @ high).sum(axis=1) + size_y @ ((n + 2) * U * sums + slips)
-        f = _over(f, 3 * n) + n * n * FLOOR
+        if coarse:
+            f = _over(size_y @ _residual_in_blocks(matrix, basis), n + 2) + n * n * FLOOR
+        else:
+            high, error = residual(matrix, basis)
+            sums = _over(np.abs(high).sum(axis=1), n)
+            slips = _over(error.sum(axis=1), n)
+            f = np.abs(y @ high).sum(axis=1) + size_y @ ((n + 2) * U * sums + slips)
+            f = _over(f, 3 * n) + n * n * FLOOR
         if rho > 0 and not basis.normal:
             lengths = np.sqrt(_over(np.einsum("ij,ij->i", y, y), n))
-            f = _over(f + lengths * (rho * math.sqrt(n) * (1 + 8 * U) * quick_spectral_above(x)), 8)
+            size = plain_spectral_above(x) if coarse else quick_spectral_above(x)
+            f = _over(f + lengths * (rho * math.sqrt(n) * (1 + 8 * U) * size), 8)
         p = _over(f + g * (float(f.max()) / (1.0 - worst) * (1 + 8 * U)), 8)
         radii = p * (math.sqrt(2.0) * (1 + 8 * U)) if basis.first.size else p.copy()
         both = p[basis.first] + p[basis.first + 1]

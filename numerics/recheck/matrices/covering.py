@@ -7,6 +7,7 @@ Shown false: the numbers differ, or a component of small discs touches no stored
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from eigentoken.numerics.recheck.documents.reading import CertificateDocument, Exact, fraction_of, unconfirmed
 from eigentoken.numerics.recheck.matrices import rational
 from eigentoken.numerics.recheck.matrices.floats import nearest_float
-from eigentoken.numerics.recheck.matrices.leaders import EXACT_SIZE, places
+from eigentoken.numerics.recheck.matrices.leaders import COARSE_FROM, EXACT_SIZE, places
 from eigentoken.numerics.recheck.matrices.locating import SLIP, BallPlaces, FloatPlaces, arb_of
 
 __all__ = ["ROOT_BITS", "components", "confirm_discs", "exact_roots"]
@@ -83,9 +84,9 @@ def _attempts(
 ) -> Iterator[tuple[str, Filled | None, bool]]:
     """Ways to fill the discs; the last entry says that the small discs are about all eigenvalues, one each."""
     n = matrix.shape[0]
-    whole = [(flint.acb(0), _frobenius(matrix, reach))] * n
-    yield "the Frobenius norm", _fill_balls(whole, stored, labels, lambda _: np.ones(n, dtype=bool)), False
-    for name, found in places(matrix, reach, until):
+    if n < COARSE_FROM:
+        yield _by_frobenius(matrix, reach, stored, labels)
+    for name, found in places(matrix, reach, until, coarse=True):
         if isinstance(found, FloatPlaces):
             yield name, _fill_floats(found, stored, labels), True
         elif isinstance(found, BallPlaces):
@@ -93,9 +94,17 @@ def _attempts(
             yield name, _fill_balls(small, stored, labels, found.component), True
         else:
             yield name, None, False
+    if n >= COARSE_FROM:
+        yield _by_frobenius(matrix, reach, stored, labels)
     if reach == 0 and n <= 64:
         roots = list(exact_roots(matrix, until))
         yield "exact roots", _fill_balls(roots, stored, labels, lambda i: np.arange(n) == i), True
+
+
+def _by_frobenius(matrix: Exact, reach: Fraction, stored: Discs, labels: Indices) -> tuple[str, Filled, bool]:
+    n = matrix.shape[0]
+    whole = [(flint.acb(0), _frobenius(matrix, reach))] * n
+    return "the Frobenius norm", _fill_balls(whole, stored, labels, lambda _: np.ones(n, dtype=bool)), False
 
 
 def _frobenius(matrix: Exact, reach: Fraction) -> Any:
@@ -153,14 +162,28 @@ def components(stored: Discs) -> Indices:
         return k
 
     with np.errstate(all="ignore"):
-        for i in range(1, n):
-            distance, reach = np.hypot(x[:i] - x[i], y[:i] - y[i]), r[:i] + r[i]
+        for i, near in _neighbours(x, r, slip):
+            distance, reach = np.hypot(x[near] - x[i], y[near] - y[i]), r[near] + r[i]
             slack = SLIP * (distance + reach) + 4 * slip
-            for j in np.flatnonzero(~(distance > reach + slack)):  # NaN and Inf are decided exactly
-                sure = bool(distance[j] < reach[j] - slack[j])
-                if sure or _touch(stored[i], stored[int(j)]):
-                    label[root(i)] = root(int(j))
+            for k in np.flatnonzero(~(distance > reach + slack)):  # NaN and Inf are decided exactly
+                j = int(near[k])
+                sure = bool(distance[k] < reach[k] - slack[k])
+                if sure or _touch(stored[i], stored[j]):
+                    label[root(i)] = root(j)
     return np.array([root(k) for k in range(n)], dtype=np.intp)
+
+
+def _neighbours(x: Any, r: Any, slip: float) -> Iterator[tuple[int, Indices]]:
+    """Each disc with those after it whose shadows on the real axis may touch its own: all that can touch it."""
+    wide = r * (1 + 8 * SLIP) + 16 * slip
+    low, high = x - wide, x + wide
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        yield from ((i, np.arange(i)) for i in range(1, len(x)))
+        return
+    order = np.argsort(low, kind="stable")
+    ends = np.searchsorted(low[order], high[order], side="right")
+    for k in np.flatnonzero(ends > np.arange(1, len(x) + 1)):
+        yield int(order[k]), order[k + 1 : ends[k]]
 
 
 def _touch(a: Any, b: Any) -> bool:
@@ -169,8 +192,15 @@ def _touch(a: Any, b: Any) -> bool:
 
 def _float_columns(stored: Discs) -> tuple[Any, Any, Any, float]:
     """Centers and radii as floats in units of the largest number, and a bound on the error of each."""
-    top = max((abs(v) for disc in stored for v in disc), default=Fraction(0)) or Fraction(1)
-    columns = np.array([[float(v / top) for v in disc] for disc in stored], dtype=np.float64)
+    columns = np.array([[nearest_float(v) for v in disc] for disc in stored], dtype=np.float64)
+    largest = float(np.abs(columns).max(initial=0.0))
+    if (
+        2.0**-900 < largest < 2.0**900
+    ):  # to the nearest float, then exactly by a power of two, or off by the last of all
+        columns = np.ldexp(columns, -math.frexp(largest)[1])
+    else:
+        top = max((abs(v) for disc in stored for v in disc), default=Fraction(0)) or Fraction(1)
+        columns = np.array([[float(v / top) for v in disc] for disc in stored], dtype=np.float64)
     return columns[:, 0], columns[:, 1], columns[:, 2], 2.0**-53
 
 
@@ -178,12 +208,20 @@ def _fill_floats(found: FloatPlaces, stored: Discs, labels: Indices) -> Filled:
     """Small discs in floats.  Both sides in units of ``2^exponent``; a stored number is rounded by at most u of it."""
     n = len(stored)
     unit = Fraction(2) ** found.exponent
-    x, y, r = (np.array([nearest_float(disc[k] / unit) for disc in stored]) for k in range(3))
+    x, y, r = (np.array([nearest_float(disc[k] if unit == 1 else disc[k] / unit) for disc in stored]) for k in range(3))
     home = np.full(n, -1, dtype=np.intp)
     outside = np.zeros(n, dtype=bool)
     mine = found.discs
     with np.errstate(all="ignore"):
-        for i in range(n):
+        left, right = (
+            np.lexsort((mine.im, mine.re)),
+            np.lexsort((y, x)),
+        )  # most often the same eigenvalues in this order
+        apart = np.hypot(x[right] - mine.re[left], y[right] - mine.im[left])
+        room = SLIP * (np.abs(x[right]) + np.abs(y[right]) + r[right] + apart + mine.radii[left]) + 2.0**-1000
+        own = apart + mine.radii[left] + room <= r[right]
+        home[left[own]] = labels[right[own]]
+        for i in left[~own]:
             distance = np.hypot(x - mine.re[i], y - mine.im[i])
             slack = SLIP * (np.abs(x) + np.abs(y) + r + distance + mine.radii[i]) + 2.0**-1000
             inside = np.flatnonzero(distance + mine.radii[i] + slack <= r)

@@ -29,6 +29,7 @@ __all__ = [
     "definite_above",
     "inverse_reach",
     "nearest_float",
+    "plain_spectral_above",
     "quick_spectral_above",
     "quotient_below",
     "scaled",
@@ -54,7 +55,7 @@ def _frobenius(a: Floats) -> float:
     return _more(math.sqrt(float(entries @ entries)) * (1 + a.size * U))
 
 
-def _two(a: Floats) -> float:
+def plain_spectral_above(a: Floats) -> float:
     size = np.abs(a)
     mixed = math.sqrt(float(size.sum(axis=0).max()) * float(size.sum(axis=1).max())) * (1 + max(a.shape) * 4 * U)
     return min(_frobenius(a), _more(mixed))
@@ -237,7 +238,7 @@ def quick_spectral_above(matrix: Floats) -> float:
 
 
 def _confirmed_norm(matrix: Floats, guesses: Callable[[Floats], list[float]]) -> float:
-    crude = _two(matrix)
+    crude = plain_spectral_above(matrix)
     shape, e, lost = scaled(matrix)
     gram = shape.T @ shape
     gram = 0.5 * (gram + gram.T)
@@ -298,7 +299,7 @@ def beyond_real_part(a: Floats, lost: float, beta: float, reach: float, p: Float
         return False
     n = a.shape[0]
     k = p @ a
-    norm_p, norm_a, two_p = _frobenius(p), _frobenius(a), _two(p)
+    norm_p, norm_a, two_p = _frobenius(p), _frobenius(a), plain_spectral_above(p)
     q = (2 * beta) * p - (k + k.T)  # exactly symmetric
     error = _more(2 * (n + 1) * U * norm_p * norm_a + 4 * U * (2 * abs(beta) * norm_p + 2 * norm_p * norm_a))
     return _both(q, _more(2 * two_p * (reach + lost)), error, p, x, r)
@@ -314,5 +315,5 @@ def beyond_modulus(a: Floats, lost: float, beta: float, reach: float, p: Floats,
     error = _more((2 * n + 8) * U * norm_p * norm_a * norm_a + 6 * U * beta * beta * norm_p)
     q = 0.5 * (q + q.T)
     t = reach + lost
-    moved = _more(_two(p) * (2 * _two(a) * t + t * t))
+    moved = _more(plain_spectral_above(p) * (2 * plain_spectral_above(a) * t + t * t))
     return _both(q, moved, error, p, x, r)

@@ -30,9 +30,11 @@ from eigentoken.numerics.recheck.matrices.exact_leaders import confirm_exactly
 from eigentoken.numerics.recheck.matrices.locating import BallPlaces, FloatPlaces, Places, Score
 from eigentoken.numerics.recheck.matrices.signs import FLOATS_FROM, at_least
 
-__all__ = ["EXACT_SIZE", "balls_fit", "confirm_leader", "places"]
+__all__ = ["COARSE_FROM", "EXACT_SIZE", "balls_fit", "confirm_leader", "places"]
 
 EXACT_SIZE = 40
+#: From this size on coarse discs are tried first.
+COARSE_FROM = 128
 BALL_SECONDS = 5e-6  # measured on a loaded machine: balls take at most about this times n^3
 KINDS = ("simple-real", "simple-pair", "non-real")
 
@@ -91,7 +93,7 @@ def _climb(document: CertificateDocument, matrix: Exact, claim: LeaderClaim, unt
         if why is None or not why.startswith(UNCONFIRMED):
             return why
         tried.append("the stored matrix")
-    for name, found in places(matrix, claim.reach, until):
+    for name, found in places(matrix, claim.reach, until, coarse=True):
         tried.append(name)
         if found is not None and _separated(found, claim):
             return None
@@ -105,25 +107,33 @@ def _climb(document: CertificateDocument, matrix: Exact, claim: LeaderClaim, unt
     return unconfirmed(*tried)
 
 
-def places(matrix: Exact, reach: Fraction, until: float) -> Iterator[tuple[str, Places | None]]:
-    """Discs of every matrix within reach: floats where they are worth it, then balls as long as they fit the time."""
+def places(
+    matrix: Exact, reach: Fraction, until: float, *, coarse: bool = False
+) -> Iterator[tuple[str, Places | None]]:
+    """Discs of every matrix within reach: floats where they are worth it, then balls as long as they fit the time.
+
+    ``coarse``: wider discs first, where they cost much less.
+    """
     n = matrix.shape[0]
     if n >= FLOATS_FROM:
-        yield "discs in floats", _float_places(matrix, reach)
+        yield from _float_places(matrix, reach, coarse=coarse and n >= COARSE_FROM)
     if balls_fit(n, until):
         for attempt in balls.ATTEMPTS if n <= EXACT_SIZE else balls.ATTEMPTS[:1]:
             found = balls.discs(matrix.numerators, matrix.denominator, reach, attempt=attempt)
             yield f"discs in balls ({attempt})", None if found is None else BallPlaces(found)
 
 
-def _float_places(matrix: Exact, reach: Fraction) -> Places | None:
+def _float_places(matrix: Exact, reach: Fraction, *, coarse: bool) -> Iterator[tuple[str, Places | None]]:
     values, e, rho = matrix.rounded
     basis = candidate_basis(values)
     spread = floats.scaled_above(reach, e)
     if basis is None or not math.isfinite(spread):
-        return None
+        yield "discs in floats", None
+        return
+    if coarse and (wide := float_discs(values, basis, rho + spread, coarse=True)) is not None:
+        yield "coarse discs in floats", FloatPlaces(wide, e)
     found = float_discs(values, basis, rho + spread)
-    return None if found is None else FloatPlaces(found, e)
+    yield "discs in floats", None if found is None else FloatPlaces(found, e)
 
 
 def _no_real_eigenvalue(matrix: Exact, reach: Fraction) -> bool:

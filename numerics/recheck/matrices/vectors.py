@@ -29,7 +29,7 @@ from eigentoken.numerics.recheck.matrices.bases import (
     with_column,
 )
 from eigentoken.numerics.recheck.matrices.floats import Floats, scaled_above
-from eigentoken.numerics.recheck.matrices.leaders import EXACT_SIZE, balls_fit, confirm_leader
+from eigentoken.numerics.recheck.matrices.leaders import COARSE_FROM, EXACT_SIZE, balls_fit, confirm_leader
 from eigentoken.numerics.recheck.matrices.locating import SLIP, BallPlaces, FloatPlaces, Score, arb_of
 
 __all__ = ["confirm_eigenvector"]
@@ -62,9 +62,12 @@ def confirm_eigenvector(document: CertificateDocument, matrix: Exact, reach: Fra
     if sine < 0:
         return "a sine is not negative"
     if n > EXACT_SIZE and facts.get("size") == n and "beta" in facts:
-        quick = _by_floats(matrix, fraction_of(facts["beta"]), reach, vector, leads_within_reach=True)
-        if quick is not None and math.isfinite(quick.sine) and Fraction(quick.sine) <= sine:
-            return None  # its discs show the leader of every matrix within reach, too
+        for coarse in (True, False) if n >= COARSE_FROM else (False,):
+            quick = _by_floats(
+                matrix, fraction_of(facts["beta"]), reach, vector, leads_within_reach=True, coarse=coarse
+            )
+            if quick is not None and math.isfinite(quick.sine) and Fraction(quick.sine) <= sine:
+                return None  # its discs show the leader of every matrix within reach, too
     why = confirm_leader(document, matrix, reach, until)
     if why is not None or n == 1:
         return why
@@ -108,7 +111,13 @@ def _angles(
 
 
 def _by_floats(
-    matrix: Exact, beta: Fraction, reach: Fraction, vector: Floats | None, *, leads_within_reach: bool = False
+    matrix: Exact,
+    beta: Fraction,
+    reach: Fraction,
+    vector: Floats | None,
+    *,
+    leads_within_reach: bool = False,
+    coarse: bool = False,
 ) -> VectorAngle | None:
     """From the discs of a basis; ``leads_within_reach``: only where these are of every matrix within reach."""
     values, e, rho = matrix.rounded
@@ -123,7 +132,7 @@ def _by_floats(
     if not basis.normal:
         basis = with_column(basis, lead, x)
     change = rho + spread
-    found = float_discs(values, basis, 0.0 if basis.normal else change)
+    found = float_discs(values, basis, 0.0 if basis.normal else change, coarse=coarse)
     if found is None or not _leads_alone(found, e, beta, lead):
         return None
     others = np.arange(values.shape[0]) != lead

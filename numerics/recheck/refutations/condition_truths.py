@@ -7,6 +7,7 @@ and not trusted.  Nothing of the issuer's readings (``CERTIFIED``, ``EXACT``, ``
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -16,6 +17,7 @@ from eigentoken.numerics.recheck.refutations.independent_instance import Indepen
 from eigentoken.numerics.recheck.refutations.interval_recheck import counts_outside, interval
 from eigentoken.numerics.recheck.refutations.region_truths import inside
 from eigentoken.theory.language import conditions, matrix_words, regions, terms
+from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.systems.system import Time
@@ -303,6 +305,15 @@ def number_score_at_eigenvector(number: terms.ScoreAtEigenvector, look: Independ
     if vector is None:
         return None
     return (vector.T * look.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
+
+
+@EXACT_NUMBER.register(EigenvalueGap)
+def number_eigenvalue_gap(number: EigenvalueGap, look: IndependentInstance, ell: int | None) -> Any:
+    """The least difference of neighbours in the list of all roots; a root that is repeated has none."""
+    roots = look.roots(look.matrix(number.args[0]))
+    if roots is None or len(roots) < 2:
+        return None
+    return sp.Min(*(high - low for high, low in pairwise(roots)))
 
 
 def _rational_matrix(number: terms.MatrixNumber, look: IndependentInstance) -> sp.Matrix | None:

@@ -87,7 +87,9 @@ def _with_distance(reading: StatementOnLayer, weights: LayerWeights, answers: An
     if told["word"] not in ("fails", "undecided"):
         return told
     found = distance_of_layer(statements().get(reading.statement), weights, answers)
-    return told if found is None else {**told, "distance": as_json(found.interval), "distance_of": found.of}
+    if found is None:
+        return told
+    return {**told, "distance": as_json(found.interval), "distance_of": found.of, "distance_says": found.says}
 
 
 class Held(NamedTuple):
@@ -109,6 +111,7 @@ def layers_that_hold(
     from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.theory.statements.layer_systems import AsIfAnswer, LayerAnswer
     from eigentoken.theory.statements.registry import statements
+    from eigentoken.theory.statements.subjects import subject_of
 
     asked = [each for each in map(statements().get, statement_ids) if each.conditions]
     found = dict.fromkeys(statement_ids, Held())
@@ -117,8 +120,8 @@ def layers_that_hold(
         weights, answers = weights_of(model.layer(origin)), Answers()
         alone = [Answers() for _ in weights.heads]
         for each in asked:
-            about = any(not match.differences for match in _systems_of(each.id, weights))
-            holds = about and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
+            about = subject_of(each.id) or any(not match.differences for match in _systems_of(each.id, weights))
+            holds = bool(about) and read_layer(each, weights, answers).answer is LayerAnswer.HOLDS
             heads = [read_head(each, weights, index, known) for index, known in enumerate(alone)]
             met = sum(one is not None and one.answer is AsIfAnswer.MET for one in heads)
             before = found[each.id]

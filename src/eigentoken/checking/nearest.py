@@ -59,11 +59,7 @@ class NearestReport:
             as_if = each["as_one_head"]
             if as_if is not None:
                 said.append(f"layer {each['layer']} as if one head: {as_if['word']}; {_away(as_if)}{as_if['says']}")
-            said += [
-                f"head {each['layer']}.{head['head']}: {head['word']}; {_away(head)}|U| = {interval(head['norm'], 3)}, "
-                f"|P| = {interval(head['score_norm'], 3)}; {head['says']}"
-                for head in each["heads"]
-            ]
+            said += _of_heads(each)
         written = self.document["written"]
         if written is not None:
             held = written["words"].count("holds")
@@ -91,6 +87,24 @@ class NearestReport:
         return html_table(
             ("layer by layer",), [(each,) for each in self.sentences()], f"{told['title']} ({told['id']})"
         )
+
+
+def _of_heads(row: NearestLayer) -> list[str]:
+    """One sentence for the single heads of a layer: how many meet it, and how far each of the others is."""
+    heads = row["heads"]
+    if not heads:
+        return []
+    met = [each for each in heads if each["word"] == "met as if one head"]
+    never = [each for each in heads if each["distance"] is not None and each["distance"][1] == "inf"]
+    others = [each for each in heads if each not in met and each not in never]
+    told = [f"{_away(each).rstrip(', ')} in head {row['layer']}.{each['head']}" for each in others]
+    told += [
+        f"{says} (head {', '.join(str(each['head']) for each in never if each['says'] == says)})"
+        for says in dict.fromkeys(each["says"] for each in never)
+    ]
+    return [
+        f"layer {row['layer']}, single heads: met by {len(met)} of {len(heads)}{''.join(f'; {each}' for each in told)}"
+    ]
 
 
 def _away(row: NearestLayer | NearestAsIf | NearestOfHead) -> str:
@@ -194,7 +208,8 @@ def _head_rows(asked: Statement, weights: LayerWeights, answers: Answers) -> lis
     rows: list[NearestOfHead] = []
     for index, head in enumerate(weights.heads):
         of_head = answers.of_head(index)
-        read, found = (each(asked, weights, index, of_head) for each in (read_head, distance_of_head))
+        read = read_head(asked, weights, index, of_head)
+        found = distance_of_head(asked, weights, index, of_head)
         if read is None or found is None:
             return []
         rows.append(
@@ -253,7 +268,7 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
     (row,) = [each for each in rows if each["layer"] == layer.weights_of]
     dtype = loaded.store.infos[layer.output_stored.name].dtype
     stored = weights_of(layer)
-    for shift in SHIFTS:
+    for shift in () if "no weights of" in row["says"] else SHIFTS:
         found = nearest_values(asked, stored, shift)
         if found is None:
             continue

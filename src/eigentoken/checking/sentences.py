@@ -107,15 +107,18 @@ def ends_of(verdict: Verdict) -> tuple[float, float | None] | None:
 def away(report: Report, name: str) -> str:
     """``F is [6.7e-05, 0.0105] away``: how far the layers where a statement does not hold are from all its conditions together.
 
-    Empty where that is not enclosed from both sides in each of them.
+    Where no weights of their shapes meet them, that is said; empty where no upper end is known.
     """
     from eigentoken.checking.intervals import interval
 
     readings = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in report.layers]
     open_ones = [each for each in readings if each["word"] in ("fails", "undecided")]
     ends = [(float(low), float(high)) for each in open_ones if each["distance"] for low, high in [each["distance"]]]
-    if not ends or len(ends) < len(open_ones) or max(high for _, high in ends) == math.inf:
+    if not ends or len(ends) < len(open_ones):
         return ""
+    if max(high for _, high in ends) == math.inf:
+        reasons = {each["distance_says"] for each in open_ones}
+        return reasons.pop() if len(reasons) == 1 and "no weights of" in next(iter(reasons)) else ""
     of = open_ones[0]["distance_of"]
     shown = interval((min(low for low, _ in ends), max(high for _, high in ends)), 3)
     return f"{of} {'are' if ' and ' in of else 'is'} {shown} away"
@@ -178,7 +181,10 @@ def _of_weights(report: Report, told: Told) -> str:
         return f"{called(told)} applies to {'every layer' if count > 1 else 'the layer'}"
     which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
     far = away(report, told["id"])
-    blocked = [_obstacle(replace(each, distance="") if far else each, count) for each in in_the_way(report, told["id"])]
+    whole = far.endswith(" away")
+    blocked = [
+        _obstacle(replace(each, distance="") if whole else each, count) for each in in_the_way(report, told["id"])
+    ]
     blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
     blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
@@ -193,7 +199,7 @@ def requirement(report: Report, name: str) -> list[str]:
     (told,) = [each for each in report.statements if each["id"] == name]
     count = len(told["layers"])
     lines = [f"{_obstacle(each, count)} (layer {each.layers[0]}: {each.reason})" for each in in_the_way(report, name)]
-    lines += [f"{far} from weights that meet every condition"] if (far := away(report, name)) else []
+    lines += [far] if (far := away(report, name)) else []
     for differing in told["differs"]:
         where = "" if differing["layers"] == count else f" ({differing['layers']} of {count} layers)"
         lines.append(f"it is about {differing['statement']}, and the layer has {differing['layer']}{where}")

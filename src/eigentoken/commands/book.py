@@ -63,8 +63,15 @@ def list_statements(
         asked = {"search": search, "needs": needs, "about": about, "holds_for": holds_for}
         given = {name: value for name, value in asked.items() if value}
         layers, heads = ({name: each[place] for name, each in held.items()} for place in (0, 1))
-        told = {"asked": given, "layers": layers, "heads": heads, "statements": rows}
-        show_json({"schema": "eigentoken/statements/5", **told})
+        show_json(
+            {
+                "schema": "eigentoken/statements/5",
+                "asked": given,
+                "layers": layers,
+                "heads": heads,
+                "statements": rows,
+            }
+        )
         return
     cells: list[tuple[str, ...]] = [
         (

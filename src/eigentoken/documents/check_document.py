@@ -209,6 +209,7 @@ class StatementReading(TypedDict):
         ),
     ]
     distance_of: Annotated[str, Says("F, the scores S, both (the larger change counts), or a head")]
+    distance_says: Annotated[str, Says("what is at the upper end, or why there is none; empty without a distance")]
     asks: AsksName
     system: str | None
     differs: list[Difference]

@@ -132,11 +132,12 @@ def compare(shown: Shown, fresh: Mapping[str, Any], *, elsewhere: bool, states_k
     """
     other = other_tokens(shown.document, fresh)
     left_out: tuple[Path, ...] = (*UNCOVERED, *other)
-    if other or (shown.document["states"] is not None and not states_known):
+    given = isinstance(shown.document["states"], Mapping)  # anything else that stands there is compared, and differs
+    if other or (given and not states_known):
         left_out = (*left_out, *OF_TOKENS, *measured_of_tokens(shown.document))
     if states_known:
         left_out = (*left_out, *OF_TOKENS[1:], ("states", "source"), *other_states(shown.document, fresh))
-    elif shown.document["states"] is not None:
+    elif given:
         left_out = (*left_out, ("states",), ("bounds",))
     if elsewhere:
         left_out = (*left_out, ("model", "source"))
