@@ -88,10 +88,6 @@ def test_a_head_of_a_sample_moves_as_its_matrices_say(browser: Any, atlas: Path)
     y = x + 0.25 * (weights / weights.sum(axis=1, keepdims=True)) @ x @ np.array(told["F"]).T
     assert np.abs(play.tokens() - y / np.linalg.norm(y, axis=1, keepdims=True)).max() < 1e-12
     play.page.locator("figure.play summary").click()
-    assert [each.is_visible() for each in play.part("eigenvalue").all()] == [True, True, True]
-    plane = Playground(browser, atlas / "PM-L15.html")
-    plane.page.locator("figure.play summary").click()
-    assert [each.is_visible() for each in plane.part("eigenvalue").all()] == [True, True, False]
     play.part("values").fill("0 1 0\n-1 0 0\n0 0 1")
     play.part("use").click()
     assert play.data("directions") == 0  # those of the head are not those of another matrix
