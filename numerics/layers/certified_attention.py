@@ -2,8 +2,9 @@
 
 Tokens and weights are exact floats.  Every array is a center and a radius, entry by entry; a product of float arrays of
 inner length k is off by at most ``gamma_k |A||B|`` (:mod:`eigentoken.numerics.certified.rounding`), and the radii go through
-``|A| r_B + r_A |B| + r_A r_B``.  Exponentials are Arb's; a frequency or a score scale stands for every number within a
-relative 2^-50 of it, so that the bounds are true of ``theta^(-2k/dims)`` and ``sqrt(d_h)`` and of their floats.
+``|A| r_B + r_A |B| + r_A r_B``.  Exponentials come from a table of Arb's values; a frequency or a score scale stands for
+every number within a relative 2^-50 of it, so that the bounds are true of ``theta^(-2k/dims)`` and ``sqrt(d_h)`` and of
+their floats.
 """
 
 from __future__ import annotations

@@ -194,11 +194,13 @@ def _tanh_of_oscillation(layer: GivenLayer, head: int) -> Any:
 
 
 def _norms(layer: GivenLayer, head: int) -> tuple[Any, Any]:
-    """At least ``|U|`` and ``|P|`` of a head."""
+    """At least ``|U|`` and ``|P|`` of a head: ``|R V|^2`` is the norm of ``R V V^T R^T``, which has the size of a head."""
     R = _factor(_gram(layer._stored(head, "O")))
     S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
     scale = arb(float(layer.heads[head]["scale"]))  # type: ignore[arg-type]
-    return arb(_norm(R * layer._stored(head, "V"))), arb(_norm(S * layer._stored(head, "K"))) / scale
+    V, K = layer._stored(head, "V"), layer._stored(head, "K")
+    values, keys = R * (V * V.transpose()) * R.transpose(), S * (K * K.transpose()) * S.transpose()
+    return arb(_norm(values)).sqrt(), arb(_norm(keys)).sqrt() / scale
 
 
 def _square_of_diameter(layer: GivenLayer) -> Any:
