@@ -249,9 +249,11 @@ def _score(exponent: Any) -> _Weight | None:
 
 
 def _fold(term: _Term, found: list[_Weight], index: Index) -> None:
-    """``sum_j a_ij x_j`` with j nowhere else becomes the mean ``xbar_i``."""
+    """``sum_j a_ij x_j`` with j nowhere else becomes the mean ``xbar_i``; a mean of squares is no square of a mean."""
     rows = [weight for weight in found if weight.key == index]
     places = [atom for atom, _ in term.factors if index in indices_of(atom)]
+    if any(power != 1 for atom, power in term.factors if atom in places):
+        return
     in_arrow = term.arrow is not None and index in indices_of(term.arrow)
     if len(rows) != 1 or any(weight.query == index for weight in found) or len(places) + in_arrow != 1:
         return
