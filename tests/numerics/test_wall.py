@@ -42,6 +42,7 @@ LANGUAGE = {
     "eigentoken.theory.language.claims": "words",
     "eigentoken.theory.language.conditions": "words",
     "eigentoken.theory.language.contractions": "words",
+    "eigentoken.theory.language.eigenvalue_gap": "a number of a matrix",
     "eigentoken.theory.classification.instances": "an instance from JSON, in exact numbers",
     "eigentoken.theory.language.proportion": "a condition on two matrices",
     "eigentoken.theory.language.matrix_words": "words",

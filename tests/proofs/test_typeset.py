@@ -149,7 +149,7 @@ def test_the_book_has_every_statement_the_graph_and_the_errata() -> None:
     assert linked <= set(IDS)
     wrong = [each for each in statements() if each.printed is not None and each.printed.erratum]
     errata = to_markdown(of_errata(statements()))
-    assert all(f"| {each.id}, " in errata for each in wrong)
+    assert all(f"| {each.called}, " in errata for each in wrong)
     assert errata.count("False as printed") == sum(each.printed.false for each in wrong if each.printed)
 
 
@@ -192,7 +192,7 @@ def test_bibtex_is_read_with_nested_braces_and_written_back() -> None:
 def test_a_statement_without_a_derivation_is_printed_as_what_it_is() -> None:
     told = Statement("X-1", Kind.CONJECTURE, Source("nobody", ""), "A guess with 5% doubt", text="$x = x$.")
     source = to_latex(of_statement(told))
-    assert r"\begin{conjecture}[{\ X-1 {\normalfont(A guess with 5\% doubt)}}]" in source
+    assert r"\begin{conjecture}[{\ {\normalfont(A guess with 5\% doubt)}, X-1}]" in source
     assert r"\step{" not in source[source.index(r"\begin{document}") :]
 
 

@@ -71,7 +71,7 @@ def derive(statement: str | Statement, *, done: Callable[[], None] = lambda: Non
     """Check every step of the derivation of a statement and give it as a document; an unchecked step is an error.
 
     >>> derive("PM-L4").markdown.splitlines()[0]
-    '# PM-L4: Stability of consensus for the Oja map'
+    '# Stability of consensus for the Oja map (PM-L4)'
     """
     told = statement if isinstance(statement, Statement) else statements().get(statement)
     (checked,) = verify_many([told.id], instances=0, printed=True, done=done)
