@@ -32,12 +32,18 @@ JOBS = {
 #: modules passed before the rooms were built (commit fd39ebe), as an audit counted them, and by this measure
 AUDITED = {"check": 97, "derive": 67, "refute": 80}
 BEFORE = {"check": 74, "derive": 57, "refute": 67}
-#: modules for what the jobs could not do then: certified bounds at tokens, devices, files of 8-bit integers; premises, waves that
-#: are followed up, a search that goes on; of a derivation the engine that it passed by, and the kernel that now proves it
+#: modules for what the jobs could not do then: certified bounds at tokens, distances to statements, good triples, sentences with
+#: titles, an estimate in advance, devices, files of 8-bit integers, models with several stacks, other places of the normalisation,
+#: words of the field's theorems; premises, waves that are followed up, a search that goes on; of a derivation the engine that it
+#: passed by, and the kernel that now proves it
 SINCE = (
     "checking.token_bounds", "numerics.layers.token_bounds", "numerics.layers.bound_scope", "numerics.layers.head_jacobian",
     "numerics.layers.certified_attention", "numerics.layers.skew_margin", "numerics.certified.arithmetic",
-    "numerics.certified.devices", "models.formats.scaled", "numerics.lab.premises", "numerics.lab.follow_up",
+    "numerics.certified.devices", "models.formats.scaled", "numerics.layers.nearest", "numerics.layers.neighbours",
+    "numerics.layers.statement_distances", "numerics.layers.wanted", "numerics.layers.score_at_leader", "checking.rows",
+    "checking.estimate", "numerics.layers.costs", "models.loading.several_stacks", "models.convention.rules",
+    "models.convention.normalization", "numerics.layers.lab_words", "theory.language.matrix_words", "theory.language.proportion",
+    "numerics.lab.premises", "numerics.lab.follow_up",
     "commands.resuming", "theory.calculus.", "theory.linearization.", "theory.kernel.",
 )  # fmt: skip
 
