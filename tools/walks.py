@@ -33,7 +33,7 @@ JOBS = {
 AUDITED = {"check": 97, "derive": 67, "refute": 80}
 BEFORE = {"check": 74, "derive": 57, "refute": 67}
 #: modules for what the jobs could not do then: certified bounds at tokens, distances to statements, good triples, sentences with
-#: titles, an estimate in advance, devices, files of 8-bit integers, models with several stacks, other places of the normalisation,
+#: titles, an estimate in advance, devices, files of 8-bit integers, several stacks, other places of the normalisation,
 #: words of the field's theorems; premises, waves that are followed up, a search that goes on; of a derivation the engine that it
 #: passed by, and the kernel that now proves it
 SINCE = (
