@@ -64,17 +64,24 @@ def reproduce(
     folder: str | Path | None = None,
     models: Sequence[str] = (),
     fresh: bool = False,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Reproduction:
     """Run the recipes of the papers' figures and tables (all, or those named) and compare with what the papers claim.
 
     ``scale``: ``quick`` (minutes), ``full`` or ``paper``.  With a ``folder``, figures, data and a gallery are written there,
     and what is there already is not run again unless ``fresh``.  ``models``: own checkpoints to run on as well.
+    ``jobs``, or ``backend="dask"`` with the ``address`` of a scheduler: recipes run beside each other.
     """
     if scale not in ("quick", "full", "paper"):
         raise ValueError(f"scale must be quick, full or paper, got {scale!r}")
     if recipes is not None and not isinstance(recipes, Iterable):
         raise TypeError(f"recipes must be the names of some, or of one, got {recipes!r}: `eigentoken reproduce --list`")
     names = None if recipes is None else [recipes] if isinstance(recipes, str) else list(recipes)
-    done = run_recipes(names, scale=scale, seed=seed, folder=folder, resume=not fresh, models=models, progress=progress)
+    done = run_recipes(
+        names, scale=scale, seed=seed, folder=folder, resume=not fresh, models=models, progress=progress,
+        jobs=jobs, backend=backend, address=address,
+    )  # fmt: skip
     return Reproduction(done)

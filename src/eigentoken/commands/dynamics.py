@@ -114,6 +114,9 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
     style: Annotated[str, typer.Option(help=STYLE_HELP, autocompletion=names.styles)] = "page",
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
+    jobs: Annotated[int, typer.Option(help="Recipes beside each other, in so many processes.", min=1)] = 1,
+    backend: Annotated[str, typer.Option(help="Where recipes run: loky, or dask with --address.")] = "loky",
+    address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Run and draw the papers' figures and tables.
@@ -142,6 +145,7 @@ def reproduce(
         done = run_recipes(
             recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (),
             progress=lambda now: advance(0, now), finished=lambda each: advance(1, None, _line(each)), style=style,
+            jobs=jobs, backend=backend, address=address,
         )  # fmt: skip
     if json:
         show_json(done)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.simulation_document import SimulationDocument, SimulationFiles
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.dynamics.simulate import SimulationOptions
+    from eigentoken.numerics.pool import Pool
 
 __all__ = ["list_recipes", "run_recipes", "run_simulation", "simulation_options"]
 
@@ -82,6 +84,9 @@ def run_recipes(
     finished: Callable[[Outcome], None] = lambda outcome: None,
     save_every: float = 5.0,
     style: str = "page",
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
 ) -> ReproductionDocument:
     """Run the recipes (all, or those named); figures, data, results and the gallery page go to ``folder``.
 
@@ -90,17 +95,92 @@ def run_recipes(
     scale "quick"); ``finished`` is called with each outcome.  A recipe that was interrupted goes on from what it kept,
     at most every ``save_every`` seconds.  ``style`` is that of the printed figures (PDF, SVG).
 
+    With ``jobs`` above 1, or ``backend="dask"`` and the ``address`` of a scheduler, recipes run beside each other, each in
+    a worker (:class:`~eigentoken.numerics.pool.Pool`); the folder must be the same for all of them.
+
     Returns ``{"schema", "outcomes", "gallery"}``.
     """
+    from eigentoken.numerics.dynamics.figure_styles import style_named
+    from eigentoken.numerics.experiments.registry import recipe_named, recipes
+    from eigentoken.numerics.pool import Pool
+
+    style_named(style)
+    target = None if folder is None else Path(folder)
+    wanted = [each.name for each in recipes()] if names is None else [recipe_named(each).name for each in names]
+    set_up = _SetUp(scale, seed, target, resume, tuple(models), save_every, style)
+    pool = Pool(jobs, backend, address)
+    if load is not None and not pool.alone:
+        raise ValueError("load is a function of this process: leave jobs at 1, or leave it out")
+    documents: list[Outcome] = []
+    for outcome in (
+        _one_by_one(wanted, set_up, load, progress) if pool.alone else _beside(wanted, set_up, pool, progress)
+    ):
+        documents.append(outcome)
+        finished(outcome)
+    page = ""
+    if target is not None and documents:
+        from eigentoken.figures.gallery import gallery_page
+
+        page = str(gallery_page(target))
+    return {"schema": "eigentoken/reproduction/1", "scale": scale, "seed": seed, "outcomes": documents, "gallery": page}
+
+
+@dataclass(frozen=True)
+class _SetUp:
+    """What all recipes of one run have in common."""
+
+    scale: Scale
+    seed: int
+    folder: Path | None
+    resume: bool
+    models: tuple[str, ...]
+    save_every: float
+    style: str
+
+
+def _everywhere(source: str) -> str:
+    """The name of a checkpoint for a worker that runs in another folder."""
+    return str(Path(source).resolve()) if Path(source).exists() else source
+
+
+def _beside(names: Sequence[str], set_up: _SetUp, pool: Pool, progress: Callable[[str], None]) -> Iterator[Outcome]:
+    """Each recipe a task of the pool, in the order in which they end; one that ended its worker each time could not run."""
+    from eigentoken.numerics.experiments.registry import recipe_named
+    from eigentoken.numerics.pool import Lost
+
+    progress(f"{len(names)} recipes in {pool.backend} workers")
+    folder = None if set_up.folder is None else set_up.folder.resolve()
+    sent = replace(set_up, folder=folder, models=tuple(map(_everywhere, set_up.models)))
+    with pool:
+        for place, found in pool.map(
+            _in_worker, [(name, sent) for name in names], lambda task: str(task[0]), ordered=False
+        ):
+            if isinstance(found, Lost):
+                yield {
+                    **recipe_named(names[place]).as_dict(), "status": "cannot run", "reason": found.why, "seconds": 0.0,
+                    "checks": [], "numbers": {}, "resumed": False, "scale": set_up.scale, "seed": set_up.seed,
+                    "models": list(set_up.models), "note": "", "tables": [],
+                }  # fmt: skip
+            else:
+                yield found
+
+
+def _in_worker(name: str, set_up: _SetUp) -> Outcome:
+    (outcome,) = _one_by_one([name], set_up, None, lambda _text: None)
+    return outcome
+
+
+def _one_by_one(
+    names: Sequence[str], set_up: _SetUp, load: Callable[[str], Model] | None, progress: Callable[[str], None]
+) -> Iterator[Outcome]:
     from eigentoken.numerics.dynamics.figure_styles import STYLES, style_named
     from eigentoken.numerics.experiments.registry import Context, RecipeOutcome, run_set
 
-    printed = style_named(style)
+    printed, target = style_named(set_up.style), set_up.folder
     if load is None:
         from eigentoken.models import load as load_model
 
         load = load_model
-    target = None if folder is None else Path(folder)
 
     def draw(outcome: RecipeOutcome) -> None:
         if target is not None and outcome.chart is not None and outcome.chart.panels:
@@ -115,14 +195,6 @@ def run_recipes(
 
         return cached(name) is not None
 
-    context = Context(scale, seed, load, tuple(models), progress, on_disk)
-    documents: list[Outcome] = []
-    for outcome in run_set(names, context, target, resume=resume, finish=draw, save_every=save_every):
-        documents.append(outcome.as_dict())
-        finished(documents[-1])
-    page = ""
-    if target is not None and documents:
-        from eigentoken.figures.gallery import gallery_page
-
-        page = str(gallery_page(target))
-    return {"schema": "eigentoken/reproduction/1", "scale": scale, "seed": seed, "outcomes": documents, "gallery": page}
+    context = Context(set_up.scale, set_up.seed, load, set_up.models, progress, on_disk)
+    for outcome in run_set(names, context, target, resume=set_up.resume, finish=draw, save_every=set_up.save_every):
+        yield outcome.as_dict()
