@@ -39,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=1_000_000, help="verdicts to compare, over all domains")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--address", help="scheduler of a Dask cluster, tcp://host:port, in place of --jobs")
     parser.add_argument("--domain", action="append", help="only this domain (may be given again)")
     parser.add_argument("--state", type=Path, default=ROOT / "out" / "soundness.json", help="where the counts are kept")
     parser.add_argument("--fresh", action="store_true", help="forget earlier counts")
@@ -59,18 +60,23 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as problem:
         print(f"soundness: error: {problem}", file=sys.stderr)
         return 2
-    with _stopping(), progress("soundness", options.cases) as advance:
-        advance(state.cases())
-        reached = run(
-            chosen,
-            state,
-            options.state,
-            cases=options.cases,
-            jobs=options.jobs,
-            until=time.time() + options.seconds,
-            commit=commit(),
-            advance=advance,
-        )
+    try:
+        with _stopping(), progress("soundness", options.cases) as advance:
+            advance(state.cases())
+            reached = run(
+                chosen,
+                state,
+                options.state,
+                cases=options.cases,
+                jobs=options.jobs,
+                until=time.time() + options.seconds,
+                commit=commit(),
+                advance=advance,
+                address=options.address,
+            )
+    except ValueError as problem:
+        print(f"soundness: error: {problem}", file=sys.stderr)
+        return 2
     if not options.no_table:
         write_text(options.table, table(state, domains(), options.jobs, options.cases))
     false = sum(each.false for each in state.counts)

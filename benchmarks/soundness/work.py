@@ -16,8 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from eigentoken.numerics.pool import Lost, Pool
+
 from .judging import Domain
 from .state import WORDS, Count, State
+from .state import commit as commit_here
 
 
 @cache
@@ -112,9 +115,15 @@ def run(
     until: float,
     commit: str,
     advance: Any,
+    address: str | None = None,
 ) -> bool:
-    """Work until the cases are reached, the time is over or the user interrupts; True if the cases were reached."""
+    """Work until the cases are reached, the time is over or the user interrupts; True if the cases were reached.
+
+    ``address``: the scheduler of a Dask cluster, whose workers take the pieces in place of processes here.
+    """
     plan = Plan(chosen, state, cases)
+    if address is not None:
+        return _on_cluster(plan, state, path, until, commit, advance, address)
     if jobs == 1:
         return _in_turn(plan, state, path, until, commit, advance)
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_quiet) as pool:
@@ -148,6 +157,35 @@ def _in_turn(plan: Plan, state: State, path: Path | None, until: float, commit: 
         except KeyboardInterrupt:
             return False
     return False
+
+
+def _on_cluster(
+    plan: Plan, state: State, path: Path | None, until: float, commit: str, advance: Any, address: str
+) -> bool:
+    """Pieces in rounds, counted in the order of their seeds: what an interruption cuts off is run again."""
+    with Pool(1, "dask", address) as pool:
+        while time.time() < until:
+            pieces = [piece for _ in range(pool.width) if (piece := plan.next()) is not None]
+            if not pieces:
+                return True
+            try:
+                tasks = [(*piece, commit) for piece in pieces]
+                for place, found in pool.map(_in_worker, tasks, lambda task: f"{task[0]}: {task[1]}"):
+                    if isinstance(found, Lost):
+                        raise ValueError(f"{pieces[place][0]}, {pieces[place][1]}: it ended each worker ({found.why})")
+                    _count_in(plan, state, path, *found, advance)
+            except KeyboardInterrupt:
+                return False
+    return False
+
+
+def _in_worker(domain: str, generator: str, first: int, count: int, commit: str) -> tuple[Count, list[str]]:
+    """A piece on a cluster, where the same commit must lie."""
+    if commit_here() != commit:
+        raise ValueError(
+            f"a worker has another commit ({commit_here()}) than this run ({commit}): check out the same there"
+        )
+    return run_seeds(domain, generator, first, count, commit)
 
 
 def _count_in(plan: Plan, state: State, path: Path | None, piece: Count, wrong: list[str], advance: Any) -> None:

@@ -168,6 +168,23 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
     assert "all cases reached" in capsys.readouterr().out
 
 
+def test_a_cluster_counts_the_same_cases(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    call = ["--domain", "pairs", "--cases", "300", "--no-table", "--jobs", "1"]
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        shared = tmp_path / "shared.json"
+        assert command.main([*call, "--state", str(shared), "--address", cluster.scheduler_address]) == 0
+    found = State.load(shared)
+    assert found.cases() >= 300
+    for each in found.counts:  # the same seeds give the same words here
+        again, wrong = work.run_seeds(each.domain, each.generator, each.first, each.next - each.first, each.commit)
+        assert (again.holds, again.fails, again.undecided, again.other, wrong) == (
+            each.holds, each.fails, each.undecided, each.other, []
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="a worker has another commit"):
+        work._in_worker("pairs", found.counts[0].generator, 0, 1, "another")
+
+
 def test_bad_calls_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.json").write_text('{"schema": "other"}')
     for call in (["--domain", "none"], ["--cases", "0"], ["--state", str(tmp_path / "s.json")]):
