@@ -94,6 +94,8 @@ class Verified:
     digest: str
     lines: tuple[Line, ...]
     tested: int = 0
+    unseen: int = 0
+    "Claims that the kernel does not prove and that no random instance looked at."
 
     @property
     def good(self) -> bool:
@@ -109,7 +111,9 @@ class Verified:
             return self.answer == other
         if not isinstance(other, Verified):
             return NotImplemented
-        return (self.id, self.digest, self.lines, self.tested) == (other.id, other.digest, other.lines, other.tested)
+        return (self.id, self.digest, self.lines, self.tested, self.unseen) == (
+            other.id, other.digest, other.lines, other.tested, other.unseen
+        )  # fmt: skip
 
     def __hash__(self) -> int:
         return hash(self.answer)
@@ -143,6 +147,7 @@ class Verified:
             cited=self.count("citation"),
             second=sum(line.second == "holds" for line in self.lines),
             tested=self.tested,
+            unseen=self.unseen,
             vectors=self.count("vector"),
             counterexamples=self.count("counterexample"),
             scopes=tuple(scopes),
@@ -180,9 +185,9 @@ def verify(
     """
     if not isinstance(statement, Statement):
         statement = statements().get(statement)
-    tested, found = _properties(statement, instances, seed) if instances else (0, [])
+    tested, unseen, found = _properties(statement, instances, seed) if instances else (0, 0, [])
     lines = (*_proof_lines(statement, second, printed), *found)
-    return Verified(statement.id, statements().digest(statement), lines, tested)
+    return Verified(statement.id, statements().digest(statement), lines, tested, unseen)
 
 
 def _proof_lines(statement: Statement, second: bool, printed: bool) -> list[Line]:
@@ -290,9 +295,10 @@ def _width(value: Any) -> Decimal:
     return Decimal(value.rad().str(10, radius=False)) * Decimal("1.001") if hasattr(value, "rad") else Decimal(0)
 
 
-def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, list[Line]]:
+def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, int, list[Line]]:
+    """How many instances were looked at, how many claims they left out, and the lines."""
     lines: list[Line] = []
-    tested = 0
+    tested = unseen = 0
     for index, test in enumerate(statement.property_tests):
         line = _verdict_line("property", f"property {index + 1}", partial(test, instances, seed))
         lines.append(line)
@@ -302,12 +308,13 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, l
 
         report = test_statement(statement, instances, seed)
         tested += report.seen
+        unseen = report.unseen if statement.proof is None else 0
         words = [each for each in statement.claims if not isinstance(inner_claim(each), InFull)]
         enough = report.least >= instances or not words  # nothing seen is not nothing found
         answer: LineAnswer = "fails" if report.violations else "holds" if enough else "undecided"
-        if words or report.seen or report.violations:  # of formulas that no draw could look at nothing is said here
+        if words or report.seen or report.violations:  # formulas that no draw looked at are told by ``unseen``
             lines.append(Line("property", "conditions => claims", answer, report.summary()))
-    return tested, lines
+    return tested, unseen, lines
 
 
 def verify_many(
@@ -346,7 +353,7 @@ def verify_many(
 
 
 def _together(proof: Verified, properties: Verified) -> Verified:
-    return replace(proof, lines=proof.lines + properties.lines, tested=properties.tested)
+    return replace(proof, lines=proof.lines + properties.lines, tested=properties.tested, unseen=properties.unseen)
 
 
 def _in_parallel(
@@ -372,8 +379,8 @@ def _part(task: tuple[str, bool], instances: int, second: bool, seed: int, print
     digest = statements().digest(statement)
     if proof:
         return name, proof, Verified(name, digest, tuple(_proof_lines(statement, second, printed)))
-    tested, lines = _properties(statement, instances, seed) if instances else (0, [])
-    return name, proof, Verified(name, digest, tuple(lines), tested)
+    tested, unseen, lines = _properties(statement, instances, seed) if instances else (0, 0, [])
+    return name, proof, Verified(name, digest, tuple(lines), tested, unseen)
 
 
 def ledger_of(statement: Statement) -> Path | None:

@@ -52,6 +52,8 @@ class PropertyReport:
     first: dict[str, Json] | None = None
     settled: tuple[tuple[str, int], ...] = ()
     formulas: tuple[tuple[str, int], ...] = ()
+    unseen: int = 0
+    "Claims that no instance looked at, in one of the systems at least."
 
     @property
     def seen(self) -> int:
@@ -127,12 +129,14 @@ def test_statement(statement: Statement, instances: int = 200, seed: int = 0) ->
             if found is None or known >= instances or (not found and isinstance(inner_claim(claim), InFull)):
                 break
         if not known and found is not None and isinstance(inner_claim(claim), InFull):
+            tally.unseen.add(claim)
             tally.skipped.append(
                 f"{name} {number + 1}: it speaks of limits, of what exists, or behind guards that no draw met"
             )
         elif found is not None:
             (tally.formulas if isinstance(inner_claim(claim), InFull) else tally.settled).append((name, known))
         elif side:
+            tally.unseen.add(claim)
             tally.skipped.append(f"{name}: {tally.problem}")
     return tally.report(statement.id)
 
@@ -147,6 +151,7 @@ class _Tally:
     worst: float = float("-inf")
     corners: dict[str, int] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    unseen: set[Claim] = field(default_factory=set)
     settled: list[tuple[str, int]] = field(default_factory=list)
     formulas: list[tuple[str, int]] = field(default_factory=list)
     first: dict[str, Any] | None = None
@@ -211,6 +216,7 @@ class _Tally:
             self.first,
             tuple(self.settled),
             tuple(self.formulas),
+            len(self.unseen),
         )
 
 

@@ -192,6 +192,7 @@ class Summary:
             (found.vectors, "vector", "vectors"),
             (found.counterexamples, "counterexample", "counterexamples"),
             (found.tested, "instance tested", "instances tested"),
+            (found.unseen, "claim that none of them looked at", "claims that none of them looked at"),
         )
         kernel = ["the claims proved by the kernel"] if found.proved else []
         parts = kernel + [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]

@@ -209,6 +209,8 @@ class Evidence:
     cited: int = 0
     second: int = 0
     tested: int = 0
+    unseen: int = 0
+    "Claims that the kernel does not prove and that no random instance looked at: tests of their own, if any, say less."
     vectors: int = 0
     counterexamples: int = 0
     scopes: tuple[str, ...] = ()
@@ -228,6 +230,7 @@ class Evidence:
             "cited": self.cited,
             "second": self.second,
             "tested": self.tested,
+            "unseen": self.unseen,
             "vectors": self.vectors,
             "counterexamples": self.counterexamples,
             "scopes": list(self.scopes),

@@ -418,5 +418,9 @@ def _evidence_text(found: Evidence) -> str:
         (found.vectors, "values recomputed" if found.vectors > 1 else "value recomputed"),
         (found.counterexamples, "exact counterexamples" if found.counterexamples > 1 else "exact counterexample"),
         (found.tested, "random instances"),
+        (
+            found.unseen,
+            "claims that none of them looked at" if found.unseen > 1 else "claim that none of them looked at",
+        ),
     )
     return ", ".join(f"{number} {what}" for number, what in counted if number)

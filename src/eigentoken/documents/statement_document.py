@@ -68,6 +68,7 @@ class EvidenceRecord(TypedDict):
     cited: int
     second: int
     tested: int
+    unseen: int
     vectors: int
     counterexamples: int
     scopes: list[str]
