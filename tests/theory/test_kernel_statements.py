@@ -183,7 +183,8 @@ def _stability_without_a_spectrum(name: str) -> list[str]:
     for proved in statements().get(name).proofs.values():
         for step in proved.tree():
             earlier = [each for each in step.premises if _speaks(each.proposition)]
-            if _speaks(step.proposition) and not earlier and step.rule not in reads:
+            concluded = step.proposition.right if step.rule == "discharge" else step.proposition  # its left is assumed
+            if _speaks(concluded) and not earlier and step.rule not in reads:
                 found.append(f"{name}: {step.rule}")
             if step.rule in {"linear_stability", "linear_instability"}:
                 assert isinstance(step.premises[0].proposition.word, SpectrumIs), name
