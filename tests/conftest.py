@@ -14,11 +14,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-gc.disable()  # until all tests are collected: what is imported by then stays, and looking through it frees nothing
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+gc.disable()  # until all tests are collected: what is imported by then stays, and looking through it frees nothing
 
 settings.register_profile("ci", derandomize=True, database=None, deadline=None, max_examples=50)
 settings.register_profile("dev", deadline=None, max_examples=50)
