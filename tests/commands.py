@@ -40,10 +40,13 @@ _warm = tool("warm")
 
 
 def eigentoken(
-    *arguments: object, environment: dict[str, str] | None = None, **options: Any
+    *arguments: object, environment: dict[str, str] | None = None, book: bool = False, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """What a command prints and its exit code; ``environment`` is added to ours."""
-    command = [*_warm.command(), *map(str, arguments)]
+    """What a command prints and its exit code; ``environment`` is added to ours.
+
+    ``book``: our modules are imported already, where the command is not about how it starts.
+    """
+    command = [*_warm.command(book), *map(str, arguments)]
     added = {**os.environ, **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, env=added, timeout=600, check=False, **options)
 

@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import os
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -15,8 +16,14 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+gc.disable()  # until all tests are collected: what is imported by then stays, and looking through it frees nothing
+
+#: ``CliRunner`` reads the options of all commands from their functions: once for all tests, as a process does.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 settings.register_profile("ci", derandomize=True, database=None, deadline=None, max_examples=50)
 settings.register_profile("dev", deadline=None, max_examples=50)
@@ -50,6 +57,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from eigentoken.pages import filled
 from eigentoken.proofs.typeset.summary import ID
+from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["Text", "linked", "named_statements", "text_of", "with_statements"]
 
@@ -35,6 +36,10 @@ class Text:
     sentence: str
 
 
+#: statements whose formulas were printed, with their texts
+_TEXTS: dict[str, tuple[Statement, Text]] = {}
+
+
 def text_of(name: str) -> Text | None:
     """The text of a statement in the registry; of one that is not registered here, none."""
     from eigentoken.theory.language.readings import LATEX
@@ -43,13 +48,16 @@ def text_of(name: str) -> Text | None:
     if name not in statements():
         return None
     told = statements().get(name)
-    return Text(
-        str(told.source),
-        told.systems,
-        tuple(LATEX(each) for each in told.conditions),
-        tuple(LATEX(each) for each in told.claims),
-        "" if told.claims else told.text,
-    )
+    if name not in _TEXTS or _TEXTS[name][0] is not told:
+        text = Text(
+            str(told.source),
+            told.systems,
+            tuple(LATEX(each) for each in told.conditions),
+            tuple(LATEX(each) for each in told.claims),
+            "" if told.claims else told.text,
+        )
+        _TEXTS[name] = told, text
+    return _TEXTS[name][1]
 
 
 def linked(

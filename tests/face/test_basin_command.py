@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +13,8 @@ from typer.testing import CliRunner
 import eigentoken as et
 from eigentoken.cli import app
 from eigentoken.schemas import schema
+
+from ..documents import validate
 
 POINT: dict[str, Any] = {
     "system": "attention-map",
@@ -35,7 +36,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_file_fits_its_schema_and_is_confirmed(files: tuple[Path, Path]) -> None:
     point, basin = files
     document = json.loads(basin.read_text())
-    jsonschema.validate(document, schema("basin"))
+    validate(document, schema("basin"))
     printed = CliRunner().invoke(app, ["basin", str(point), "--json"])
     assert json.loads(printed.stdout) == document
     again = CliRunner().invoke(app, ["recheck", str(basin), "--json"])

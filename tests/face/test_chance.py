@@ -15,6 +15,7 @@ from eigentoken.numerics.layers import chance
 from eigentoken.schemas import schema
 
 from ..commands import here
+from ..documents import validate
 
 SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
 
@@ -129,10 +130,10 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
     document = {"schema": "eigentoken/chance/3", **json.loads(json.dumps(trained.as_dict()))}
-    jsonschema.validate(document, schema("chance"))
+    validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):
-        jsonschema.validate(document, schema("chance"))
+        validate(document, schema("chance"))
     first = load(str(SAVED / "step03000.safetensors")).layer(0).heads[0]
     stated = next(each for each in trained.tests if (each["statistic"], each["part"]) == ("trace", "scores"))
     assert stated["value"] == pytest.approx(np.trace(first.P) / (4 * np.linalg.norm(first.P)), rel=1e-6)

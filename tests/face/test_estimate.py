@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from eigentoken.checking.estimate import estimate, shape_of
+from eigentoken.checking.estimate import ModelShape, estimate, shape_of, worthwhile_jobs
 from eigentoken.numerics.layers.costs import LayerCost, exponents, layer_cost
 from eigentoken.pages import asset
 
@@ -67,11 +67,17 @@ def test_a_long_check_is_announced_and_a_short_one_is_not(
     told = estimate(ModelShape("large", 32, 4096), jobs=4).in_advance()
     assert told is not None and "32 layers of d = 4096: about" in told and "GB" in told and "--estimate" in told
     assert estimate("sample:rxnmapper").in_advance() is None
-    _announced("short", 4, 64, 1)
+    _announced(ModelShape("short", 4, 64), 1)
     assert capsys.readouterr().err == ""
-    _announced("large", 32, 4096, 1)
+    _announced(ModelShape("large", 32, 4096), 1)
     announced = capsys.readouterr()
     assert "32 layers of d = 4096: about" in announced.err and announced.out == ""
     monkeypatch.setattr(settings, "quiet", True)
-    _announced("large", 32, 4096, 1)
+    _announced(ModelShape("large", 32, 4096), 1)
     assert capsys.readouterr().err == ""
+
+
+def test_processes_are_started_where_they_save_time() -> None:
+    assert worthwhile_jobs(ModelShape("tiny", 12, 12), 8) == 1
+    assert worthwhile_jobs(ModelShape("a core is enough", 100, 384), 1) == 1
+    assert worthwhile_jobs(ModelShape("small", 12, 384), 2) == 2

@@ -27,6 +27,8 @@ from eigentoken.proofs.verify import Line, Verified
 from eigentoken.rechecking.recheck import recheck_document
 from eigentoken.schemas import names, schema
 
+from ..documents import validate
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "conjectures"
 
 
@@ -49,9 +51,7 @@ def report(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def _validate(document: dict[str, Any]) -> None:
     kind = document["schema"].split("/")[1]
-    published = schema(kind)
-    jsonschema.Draft202012Validator.check_schema(published)
-    jsonschema.validate(document, published)
+    validate(document, schema(kind))
 
 
 def test_published_schemas_are_schemas() -> None:

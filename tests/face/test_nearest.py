@@ -17,6 +17,7 @@ from eigentoken.rechecking.of_models import _heads
 from eigentoken.schemas import schema
 
 from ..commands import here
+from ..documents import validate
 
 SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
 FIRST = str(SAVED / "step00000.safetensors")
@@ -46,10 +47,10 @@ def test_the_nearest_weights_are_written_and_certified(tmp_path: Path) -> None:
         assert found.layers[index]["distance"] == [0.0, 0.0]
         assert np.array_equal(before.layer(index).F, after.layer(index).F)
     document = {"schema": "eigentoken/nearest/2", **json.loads(json.dumps(found.as_dict()))}
-    jsonschema.validate(document, schema("nearest"))
+    validate(document, schema("nearest"))
     document["layers"][0]["word"] = "nearly"
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, schema("nearest"))
+        validate(document, schema("nearest"))
 
 
 def test_the_distance_to_symmetric_is_exact() -> None:
@@ -128,7 +129,7 @@ def test_heads_and_scores_have_distances(tmp_path: Path) -> None:
     assert all(head["distance"][1] == "inf" for row in never.layers for head in row["heads"])
     assert any("no weights of these shapes meet it (head 0, 1, 2, 3)" in each for each in never.sentences())
     document = {"schema": "eigentoken/nearest/2", **json.loads(json.dumps(found.as_dict()))}
-    jsonschema.validate(document, schema("nearest"))
+    validate(document, schema("nearest"))
     assert et.recheck(found) == "holds"
     second = recheck_by_second(document, lambda index: _heads(model.layer(index)), None, 5.0)
     assert not second.found

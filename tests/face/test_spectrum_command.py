@@ -19,6 +19,8 @@ from eigentoken.theory.linearization.document import spectrum_document
 from eigentoken.theory.proving.real_arithmetic import Lemma
 from eigentoken.theory.systems.catalogue import SYSTEMS
 
+from ..documents import validate
+
 QUICK = [
     ("oja-map",),
     ("attention-flow", "--mask", "causal"),
@@ -36,7 +38,7 @@ def test_the_document_is_what_its_schema_says(call: tuple[str, ...]) -> None:
     printed = CliRunner().invoke(app, ["spectrum", *call, "--json"])
     assert printed.exit_code == 0
     document = json.loads(printed.stdout)
-    jsonschema.validate(document, schema("spectrum"))
+    validate(document, schema("spectrum"))
     assert document["schema"] == "eigentoken/spectrum/1"
     assert document["count"]["verdict"] == "holds"
     assert all(each["verdict"] == "holds" for each in document["criteria"])
@@ -46,12 +48,12 @@ def test_the_document_is_what_its_schema_says(call: tuple[str, ...]) -> None:
 
 def test_the_schema_rejects_what_is_left_out_or_added() -> None:
     document = {"schema": "eigentoken/spectrum/1", **spectrum("oja-flow").as_dict()}
-    jsonschema.validate(document, schema("spectrum"))
+    validate(document, schema("spectrum"))
     for key in document:
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({name: value for name, value in document.items() if name != key}, schema("spectrum"))
+            validate({name: value for name, value in document.items() if name != key}, schema("spectrum"))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**document, "extra": 1}, schema("spectrum"))
+        validate({**document, "extra": 1}, schema("spectrum"))
 
 
 def test_the_text_has_the_families_the_letters_and_the_criterion() -> None:
@@ -67,7 +69,7 @@ def test_files_are_written(tmp_path: Path) -> None:
         written = CliRunner().invoke(app, ["spectrum", "oja-flow", "--format", form, "-o", str(tmp_path / f"s.{form}")])
         assert written.exit_code == 0
     assert (tmp_path / "s.tex").read_text().startswith("\\documentclass")
-    jsonschema.validate(json.loads((tmp_path / "s.json").read_text()), schema("spectrum"))
+    validate(json.loads((tmp_path / "s.json").read_text()), schema("spectrum"))
 
 
 def test_bad_input_is_told() -> None:

@@ -42,7 +42,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)})
+    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)}, book=True)
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:

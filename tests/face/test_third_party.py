@@ -31,7 +31,7 @@ def install(folder: Path, module: str, code: str, name: str = "my-results") -> N
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)})
+    return eigentoken(*arguments, environment={"PYTHONPATH": str(folder)}, book=True)
 
 
 def test_the_example_of_contributing_works_and_keeps_its_own_ledger(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from eigentoken.numerics.certified.certify import certify, conditions
 from eigentoken.numerics.recheck import recheck
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 
+from ..documents import validate
 from ..tools.adversarial_matrices import sign_cases, spectral_cases
 
 RNG = np.random.default_rng(7)
@@ -235,7 +236,7 @@ def test_documents_follow_the_published_schema() -> None:
             assert verdict.certificate is not None
             validator.validate(json.loads(json.dumps(verdict.certificate.as_document())))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"schema": "eigentoken/certificate/1"}, published)
+        validate({"schema": "eigentoken/certificate/1"}, published)
 
 
 def test_garbage_is_refused_not_raised() -> None:

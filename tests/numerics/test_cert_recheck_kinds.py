@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-import jsonschema
 import numpy as np
 import pytest
 import torch
@@ -24,6 +23,8 @@ from eigentoken.numerics.recheck.matrices.formulas import evaluate
 from eigentoken.numerics.recheck.points.attention import read_attention
 from eigentoken.theory.language.verdicts import Certificate, Verdict
 from eigentoken.theory.systems.catalogue import SYSTEMS, system
+
+from ..documents import validate
 
 TURNING = [["2 + sin(t)", "1/4"], ["1/4", "1"]]
 FORMULAS: list[tuple[str, list[list[str]], tuple[Any, Any], dict[str, Any], str]] = [
@@ -49,7 +50,7 @@ def test_a_formula_in_time_rechecks(
     assert str(verdict.answer) == word and verdict.certificate is not None
     assert recheck(verdict.certificate, formula).is_holds
     assert recheck(verdict.certificate.as_document()).is_holds
-    jsonschema.validate(verdict.certificate.as_document(), schema())
+    validate(verdict.certificate.as_document(), schema())
     other = [[f"{entry} + 0" for entry in row] for row in formula]
     assert recheck(verdict.certificate, other).is_fails
 
@@ -66,7 +67,7 @@ def test_samples_in_time_recheck_and_changes_are_noticed() -> None:
     assert verdict.is_holds and certificate is not None and (verdict.margin or 0) > 0.8
     assert recheck(certificate, matrices).is_holds
     assert recheck(certificate, {f"sample {k}": m for k, m in enumerate(matrices)}).is_holds
-    jsonschema.validate(certificate.as_document(), schema())
+    validate(certificate.as_document(), schema())
     moved = [m + (k == 7) * 1e-9 for k, m in enumerate(matrices)]
     assert recheck(certificate, moved).is_fails
     assert recheck(certificate, matrices[:-1]).is_fails
@@ -127,7 +128,7 @@ def test_a_hemisphere_rechecks_and_changes_are_noticed() -> None:
         assert certificate is not None
         assert recheck(certificate).is_holds and recheck(certificate, tokens).is_holds
         assert recheck(verdict.as_dict(), tokens).is_holds
-        jsonschema.validate(certificate.as_document(), schema())
+        validate(certificate.as_document(), schema())
         assert recheck(certificate, [[2, 0], [-1, 0], [0, 1]]).is_fails
     document = inside.as_dict()
     assert recheck({**document, "margin": document["margin"] * 1.01}).is_fails
@@ -176,7 +177,7 @@ def test_equilibria_recheck(name: str, parameters: dict[str, Any], x: Any) -> No
         assert verdict.certificate is not None, verdict.reason
         again = recheck(verdict.certificate)
         assert again.is_holds, again.reason
-        jsonschema.validate(verdict.certificate.as_document(), schema())
+        validate(verdict.certificate.as_document(), schema())
 
 
 def equilibrium_changes(exists: Certificate, stable: Certificate) -> list[tuple[str, Certificate]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -23,6 +22,8 @@ from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.regions import Acute, Orthant, StartsIn
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.systems.catalogue import SYSTEMS
+
+from ..documents import validate
 
 V, M = matrix("V"), matrix("M")
 
@@ -74,7 +75,7 @@ def test_the_command_writes_files_that_state_what_it_found(tmp_path: Path) -> No
     )
     assert ran.exit_code == 0, ran.output
     document = json.loads(ran.stdout)
-    jsonschema.validate(document, schema("explore"))
+    validate(document, schema("explore"))
     assert document["proposals"]
     assert document["looked"] >= document["fallen"] > 0
     for number, each in enumerate(document["proposals"], 1):

@@ -18,6 +18,8 @@ from eigentoken.theory.classification.classify import classify
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.systems.catalogue import SYSTEMS
 
+from ..documents import validate
+
 
 def diagonal(*entries: Any) -> list[list[Any]]:
     return [[entry if i == j else 0 for j in range(len(entries))] for i, entry in enumerate(entries)]
@@ -97,10 +99,9 @@ def test_code_in_a_number_is_not_run() -> None:
 
 
 def test_the_document_is_a_certificate_of_the_schema(tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     found = classify(Instance.of("oja-map", [[1, 0]] * 3, V=diagonal(2, -1), alpha="1/4")).as_dict()
     for key in ("equilibrium", "stable"):
-        jsonschema.validate(found[key]["certificate"], schema())
+        validate(found[key]["certificate"], schema())
     path = tmp_path / "answer.json"
     path.write_text(json.dumps(found))
     assert [each.agrees for each in recheck_document(path)] == ["holds", "holds", "holds"]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import sympy as sp
 from typer.testing import CliRunner
@@ -38,6 +37,8 @@ from eigentoken.proofs.attempts.prover import Prover
 from eigentoken.schemas import schema
 from eigentoken.theory.language.claims import Claim
 from eigentoken.theory.language.conditions import Condition
+
+from ..documents import validate
 
 V = matrix("V")
 TOP = (Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0))
@@ -91,7 +92,7 @@ def test_a_statement_of_the_book_is_recalled_where_its_conditions_follow() -> No
     stated = Conjecture("exactly", "oja-map", (*TOP, Relation(n >= 3)), Iff(Stable(FIRST), FLIP))
     found = attempt(stated, seconds=300)["exactly"]
     assert found.answer == "derived" and found.recalled == ("PM-L4",)
-    jsonschema.validate(json.loads(json.dumps(attempt([], seconds=1).as_dict())), schema("attempt"))
+    validate(json.loads(json.dumps(attempt([], seconds=1).as_dict())), schema("attempt"))
 
 
 def test_a_proof_of_something_else_is_no_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,7 @@ def test_the_command_prints_the_derivation(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "The claims follow from" in done.output
     document = json.loads(out.read_text(encoding="utf-8"))
-    jsonschema.validate(document, schema("attempt"))
+    validate(document, schema("attempt"))
     assert document["results"][0]["verdict"] == "derived"
     failed = CliRunner().invoke(app, ["attempt", "examples/conjectures/any_step.py", "--no-recall"])
     assert failed.exit_code == 1 and "linearization" in failed.output

@@ -119,6 +119,24 @@ def _imported(path: Path) -> tuple[Path, ...]:
     return (path, *sorted(found - {path}))
 
 
+@lru_cache(maxsize=64)
+def _modules(room: Path, changed: int) -> tuple[Path, ...]:
+    """The files of a room that was last changed then: a file more or less changes the time of its folder."""
+    return tuple(sorted(room.glob("*.py")))
+
+
+@lru_cache(maxsize=1024)
+def _bytes(file: Path, written: tuple[int, int]) -> bytes:
+    return file.read_bytes()
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(name: str, files: tuple[Path, ...], written: tuple[tuple[int, int], ...]) -> str:
+    """sha256 of an id and the texts of files that were written then, with so many bytes: read once until one is written anew."""
+    text = b"\n".join(map(_bytes, files, written))
+    return hashlib.sha256(name.encode() + b"\n" + text).hexdigest()
+
+
 class Registry:
     """Statements by id, in the order of a reader whatever was imported first.
 
@@ -149,12 +167,12 @@ class Registry:
         """
         origin = self._origins.get(statement.id, "")
         if not origin or not Path(origin).is_file():
-            text = statement.text_of_fields().encode()
-        else:
-            rooms = TRUSTED if statement.proof is not None else ()
-            kernel = [file for room in rooms for file in sorted(room.glob("*.py"))]
-            text = b"\n".join(each.read_bytes() for each in (*_imported(Path(origin).resolve()), *kernel))
-        return hashlib.sha256(statement.id.encode() + b"\n" + text).hexdigest()
+            return hashlib.sha256(f"{statement.id}\n{statement.text_of_fields()}".encode()).hexdigest()
+        rooms = TRUSTED if statement.proof is not None else ()
+        kernel = [file for room in rooms for file in _modules(room, room.stat().st_mtime_ns)]
+        files = (*_imported(Path(origin).resolve()), *kernel)
+        seen = [each.stat() for each in files]
+        return _digest_of(statement.id, files, tuple((each.st_mtime_ns, each.st_size) for each in seen))
 
     def load(self) -> Registry:
         """Load every entry point of the group ``eigentoken.statements`` (a module whose ``load()`` registers).

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eigentoken.numerics.layers.costs import LayerCost
 
-__all__ = ["Estimate", "ModelShape", "estimate", "shape_of"]
+__all__ = ["Estimate", "ModelShape", "estimate", "shape_of", "worthwhile_jobs"]
 
 #: Seconds by the clock: what takes longer is announced before it begins.
 LONG = 60.0
+#: Seconds until a new process has loaded what a layer needs: layers that take less together are done where the command is.
+START = 3.0
 SHAPE = re.compile(r"^shape:(\d+)x(\d+)$")
 
 
@@ -103,6 +105,11 @@ def estimate(model: str | ModelShape, jobs: int = 1) -> Estimate:
     shape = model if isinstance(model, ModelShape) else shape_of(model)
     together = max(1, min(affordable_jobs(shape.d, jobs), shape.layers))
     return Estimate(shape, layer_cost(shape.d, known), together, known)
+
+
+def worthwhile_jobs(shape: ModelShape, jobs: int) -> int:
+    """As many processes as are asked for, or one where they would take longer to start than they save."""
+    return jobs if jobs > 1 and estimate(shape, 1).seconds * (jobs - 1) / jobs > START else 1
 
 
 def _time(seconds: float) -> str:

@@ -13,6 +13,7 @@ from eigentoken.commands import names
 from eigentoken.output import progress, say, say_hanging, settings, show_json, table, watched
 
 if TYPE_CHECKING:
+    from eigentoken.checking.estimate import ModelShape
     from eigentoken.checking.report import Report
     from eigentoken.documents.check_document import LayerRecord
 
@@ -140,6 +141,7 @@ def check(
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
+    from eigentoken.checking.estimate import ModelShape, worthwhile_jobs
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
     from eigentoken.checking.terminal import show
@@ -165,8 +167,11 @@ def check(
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
+    shape = ModelShape(loaded.source, count, loaded.d)
+    if backend == "loky":
+        jobs = worthwhile_jobs(shape, jobs)
     if not heads_only:
-        _announced(loaded.source, count, loaded.d, jobs)
+        _announced(shape, jobs)
     if (few := affordable_jobs(loaded.d, jobs, heads_only)) < jobs and backend != "dask":
         typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     report = _checked(
@@ -241,11 +246,11 @@ def _estimated(model: str, jobs: int, given: Mapping[str, object]) -> None:
         say_hanging(f"- {text}")
 
 
-def _announced(source: str, layers: int, d: int, jobs: int) -> None:
+def _announced(shape: ModelShape, jobs: int) -> None:
     """Before a long check: about how long, and how much memory."""
-    from eigentoken.checking.estimate import ModelShape, estimate
+    from eigentoken.checking.estimate import estimate
 
-    told = estimate(ModelShape(source, layers, d), jobs).in_advance()
+    told = estimate(shape, jobs).in_advance()
     if told is not None and not settings.quiet:
         typer.echo(told, err=True)
 
