@@ -43,6 +43,7 @@ __all__ = [
     "claim_letters",
     "clashing",
     "defined",
+    "in_order",
     "printed_claims",
     "relettered",
     "shortened",
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 #: A term of fewer parts is not worth a letter, nor one that saves fewer of them in all.
-PARTS, SAVED, LETTERS = 7, 48, 28
+PARTS, SAVED, LETTERS = 7, 48, 40
 #: What has a short name already.
 _NAMED = Eigenvalue | EigenvalueModulus | EigenvalueRealPart | SpectralNorm
 NAMES = (r"\theta", r"\chi", r"\upsilon", r"\vartheta")
@@ -119,6 +120,12 @@ def defined(letters: Mapping[sp.Symbol, sp.Expr], texts: Iterable[str]) -> tuple
             text += said
             found.append(said)
     return tuple(reversed(found))
+
+
+def in_order(order: Iterable[str], begun: Iterable[sp.Symbol]) -> dict[str, str]:
+    """The names of letters, and these names with the numbers in the order in which a reader meets them."""
+    first = len(list(begun)) + 1
+    return {name: re.sub(r"\d+", str(number), name, count=1) for number, name in enumerate(dict.fromkeys(order), first)}
 
 
 def claim_letters(told: Statement) -> dict[sp.Symbol, sp.Expr]:

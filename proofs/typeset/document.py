@@ -285,16 +285,12 @@ def _kernel_blocks(told: Statement) -> Iterator[Block]:
     for found in kernel_steps(told):
         about = f" for {', '.join(f'`{name}`' for name in found.systems)}" if any(found.systems) else ""
         yield Heading(3, f"Derivation{about}")
-        if found.letters:
-            yield Paragraph("Write")
-            yield Items(found.letters)
-        if found.assumptions:
-            yield Paragraph("Steps may assume")
-            yield Items(found.assumptions)
+        if found.notation:
+            yield Paragraph(found.notation)
         label = f"{told.id}-{found.systems[0]}" if len(told.proofs) > 1 else told.id
         for step in found.steps[:-1]:
             how = step.how + (f"; from {_step_list(list(step.uses))}" if step.uses else "")
-            yield PrintedArgument(step.number, how, step.says, step.formula, f"{label}-{step.number}")
+            yield PrintedArgument(step.number, how, step.says, step.formula, f"{label}-{step.number}", step.where)
         yield Paragraph(f"The claims follow from {_step_list(list(found.steps[-1].uses))}.")
         yield End()
 

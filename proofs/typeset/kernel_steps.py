@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy as sp
@@ -20,10 +20,12 @@ from eigentoken.proofs.typeset.abbreviations import (
     claim_letters,
     clashing,
     defined,
+    in_order,
     one_head,
     relettered,
     shortened,
 )
+from eigentoken.proofs.typeset.obvious import follows_at_once, is_square, rearranged
 from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.closed import compared
 from eigentoken.theory.kernel.formulas import SIGNS, latex, parts_latex
@@ -41,6 +43,7 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, bases_of, is_defined
+from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
@@ -100,6 +103,11 @@ FACTS = frozenset(
     ("arithmetic", "identity", "reduction", "meaning", "modulus", "eigenvalue_order", "norm_of_symmetric", "positive")
 )
 
+#: Rules whose equations are not shown where they only put terms in another order.
+COUNTED = frozenset(("arithmetic", "identity", "reduction"))
+#: Rules whose short relations are said together.
+JOINED = COUNTED | frozenset(("square", "positive", "increment", "slope", "velocity_at"))
+
 #: Logic that is shown where it joins several steps.
 LOGIC = {"iff": "both directions", "tautology": "together", "discharge": "together", "generalise": "together"}
 
@@ -108,8 +116,9 @@ LOGIC = {"iff": "both directions", "tautology": "together", "discharge": "togeth
 class KernelStep:
     """One printed step: its rule, how it is known, its formula in LaTeX, the numbers of the steps that it rests on.
 
-    ``under``: what it assumes beyond the conditions; ``since``: facts that serve this step alone, each with how it is known.
-    The last step has no formula: it says from which steps the claims follow.
+    ``under``: what it assumes beyond the conditions; ``since``: facts that serve this step alone, each with how it is known;
+    ``letters``: those for long terms that stand here for the first time.  The last step has no formula: it says from which
+    steps the claims follow.
     """
 
     number: int
@@ -121,6 +130,17 @@ class KernelStep:
     argued: bool = False
     since: tuple[str, ...] = ()
     under: str = ""
+    letters: tuple[str, ...] = ()
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """The names of these letters."""
+        return tuple(each.strip("$").partition(" = ")[0] for each in self.letters)
+
+    @property
+    def where(self) -> str:
+        """The words after the formula."""
+        return f"where {_listed(self.letters)}." if self.letters else ""
 
     @property
     def says(self) -> str:
@@ -132,25 +152,29 @@ class KernelStep:
 
 @dataclass(frozen=True)
 class KernelDerivation:
-    """The printed steps for some systems, the letters for long terms, and the assumptions that several steps share."""
+    """The printed steps for some systems, and what letters of the calculus stand for that the claims do not have."""
 
     systems: tuple[str, ...]
-    letters: tuple[str, ...]
-    assumptions: tuple[str, ...]
+    notation: str
     steps: tuple[KernelStep, ...]
-
-    @property
-    def preamble(self) -> str:
-        """What is said before the first step; empty where there is nothing to say."""
-        found = [f"Write {', '.join(self.letters)}."] if self.letters else []
-        if self.assumptions:
-            found.append(f"Steps may assume {'; '.join(self.assumptions)}.")
-        return " ".join(found)
 
 
 def notation(told: Statement) -> str:
     """What the letters of the calculus in the claims stand for, in one sentence; empty where there are none."""
-    terms = {term for claim in told.claims for term in quantities(proposition(claim))}
+    return _sentence(_meanings(told, map(proposition, told.claims), " ".join(map(LATEX, told.claims))))
+
+
+def _sentence(meanings: Iterable[str]) -> str:
+    found = list(meanings)
+    return f"Here {', '.join(found)}." if found else ""
+
+
+#: ``a_{ij}``, of a head or not, as the printer of the calculus writes it; no other letter has two indices there.
+_WEIGHT = re.compile(r"(?<![A-Za-z\\])a(\^\{[hg]\})?_\{[a-z](_\{\d\})?[a-z]")
+
+
+def _meanings(told: Statement, said: Iterable[Proposition], text: str) -> list[str]:
+    terms = {term for each in said for term in quantities(each)}
     flow = any(system(name).time is Time.FLOW for name in told.systems)
     found = []
     if any(type(term) is Rate for term in terms):
@@ -166,7 +190,15 @@ def notation(told: Statement) -> str:
         )
     if any(is_defined(base.name) for term in terms for base in bases_of(term.key)):
         found.append("$y_i$ is what the map divides by its norm $r_i$")
-    return f"Here {', '.join(found)}." if found else ""
+    heads = any(system(name).multihead for name in told.systems)
+    mark, one = ("^{h}", "of head $h$ ") if heads else ("", "")
+    if _WEIGHT.search(text):
+        found.append(rf"$a{mark}_{{ij}}$ is the weight {one}that token $i$ gives to token $j$")
+    if r"\bar x" in text:
+        found.append(rf"$\bar x{mark}_i$ is the mean of the tokens with the attention weights {one}of token $i$")
+    if r"\delta_{" in text:
+        found.append(r"$\delta_{ij}$ is $1$ where $i = j$ and else $0$")
+    return found
 
 
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
@@ -174,21 +206,14 @@ def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
     found: dict[KernelDerivation, list[str]] = {}
     given = {canonical(part) for each in (*map(proposition, told.conditions), *STANDING) for part in conjuncts(each)}
     for name, proved in told.proofs.items():
-        found.setdefault(_derivation(proved, given, claim_letters(told)), []).append(name)
+        found.setdefault(_derivation(told, proved, given, claim_letters(told)), []).append(name)
     return tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
 
 
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
     """With norms of matrices where there is one head."""
 
-    def plain(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(one_head(told, each) for each in texts)
-
-    steps = tuple(
-        replace(each, formula=one_head(told, each.formula), since=plain(each.since), under=one_head(told, each.under))
-        for each in found.steps
-    )
-    return replace(found, letters=plain(found.letters), assumptions=plain(found.assumptions), steps=steps)
+    return replace(found, steps=tuple(_each_text(each, lambda text: one_head(told, text)) for each in found.steps))
 
 
 @dataclass
@@ -202,9 +227,12 @@ class _Draft:
     uses: frozenset[int]
     users: int = 0
     since: list[int] = field(default_factory=list)
+    beside: list[int] = field(default_factory=list)
 
 
-def _derivation(proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbol, sp.Expr]) -> KernelDerivation:
+def _derivation(
+    told: Statement, proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbol, sp.Expr]
+) -> KernelDerivation:
     drafts, last = _drafts(proved, given)
     if not last:  # nothing but equations of this kind
         drafts, last = _drafts(proved, given, plain=True)
@@ -215,34 +243,97 @@ def _derivation(proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbo
         draft.said = relettered(draft.said, others)
         draft.assumed = tuple(relettered(each, others) for each in draft.assumed)
     _fold(drafts, last)
+    _join(drafts)
     things = [thing for draft in drafts.values() for thing in (draft.said, *draft.assumed)]
     wide = bool(begun) or any(len(latex(draft.said)) > WIDE for draft in drafts.values())
     letters = abbreviations(things, begun) if wide else {}
-    shared = _shared(drafts.values(), letters)
-    folded = {number for draft in drafts.values() for number in draft.since}
-    numbers = {old: new for new, old in enumerate((each for each in drafts if each not in folded), 1)}
-    steps = [
-        KernelStep(
+    steps = _printed(drafts, last, letters, begun)
+    names = in_order((name for step in steps for name in step.defines), begun)
+    steps = tuple(_each_text(step, lambda text: _renamed(text, names)) for step in steps)
+    said = set(_meanings(told, map(proposition, told.claims), " ".join(map(LATEX, told.claims))))
+    text = " ".join((*(each.formula for each in steps), *(each.says for each in steps)))
+    new = [each for each in _meanings(told, things, text) if each not in said]
+    return KernelDerivation((), _sentence(new), steps)
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """Letters with their numbers in order, in what is printed alone: a function may turn its sign with the name of a letter."""
+    whole = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(whole, lambda found: names[found.group()], text) if whole else text
+
+
+def _each_text(step: KernelStep, change: Callable[[str], str]) -> KernelStep:
+    """The step with its formulas changed."""
+    return replace(
+        step,
+        formula=change(step.formula),
+        since=tuple(map(change, step.since)),
+        under=change(step.under),
+        letters=tuple(map(change, step.letters)),
+    )
+
+
+def _printed(
+    drafts: dict[int, _Draft],
+    last: frozenset[int],
+    letters: Mapping[sp.Symbol, sp.Expr],
+    begun: Mapping[sp.Symbol, sp.Expr],
+) -> tuple[KernelStep, ...]:
+    """The steps with their numbers; a letter is defined, an assumption labelled, a book named in full where it first stands."""
+    labels = _Labels(_shared(drafts.values(), letters), letters)
+    told_with = {each: old for old, draft in drafts.items() for each in (*draft.since, *draft.beside)}
+    shown = [old for old in drafts if old not in told_with]
+    numbers = {old: new for new, old in enumerate(shown, 1)}
+    numbers |= {each: numbers[old] for each, old in told_with.items() if old in numbers}
+    named: set[str] = set()
+    steps = []
+    for old in shown:
+        draft = drafts[old]
+        here = [draft, *(drafts[each] for each in draft.beside)]
+        formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
+        since = tuple(
+            _fact(drafts[each], letters) for each in draft.since if latex(drafts[each].said) != latex(draft.said)
+        )
+        under = labels.under(draft)
+        own = {old, *draft.since, *draft.beside}
+        step = KernelStep(
             numbers[old],
             draft.node.rule,
-            draft.how,
+            _in_short(draft, named),
             draft.node.caption,
-            latex(shortened(draft.said, letters)),
-            tuple(sorted(numbers[use] for use in draft.uses - set(draft.since))),
+            latex(shortened(draft.said, letters)) if len(here) == 1 else formula,
+            tuple(sorted({numbers[use] for each in here for use in each.uses - own})),
             draft.node.rule == "argued",
-            tuple(
-                _fact(drafts[each], letters) for each in draft.since if latex(drafts[each].said) != latex(draft.said)
-            ),
-            _under(draft, letters, shared),
+            since,
+            under,
         )
-        for old, draft in drafts.items()
-        if old not in folded
-    ]
-    steps.append(KernelStep(len(steps) + 1, "claims", "together", "", "", tuple(sorted(numbers[use] for use in last))))
-    assumptions = tuple(f"{label} ${latex(shortened(each, letters))}$" for each, label in shared.values())
-    texts = (*assumptions, *(each.formula for each in steps), *(each.says for each in steps))
+        steps.append(replace(step, letters=_first_seen(letters, begun, step, steps)))
+    return (
+        *steps,
+        KernelStep(len(steps) + 1, "claims", "together", "", "", tuple(sorted({numbers[each] for each in last}))),
+    )
+
+
+def _first_seen(
+    letters: Mapping[sp.Symbol, sp.Expr],
+    begun: Mapping[sp.Symbol, sp.Expr],
+    step: KernelStep,
+    before: Iterable[KernelStep],
+) -> tuple[str, ...]:
+    """The definitions of the letters of a step that no step before it has."""
+    known = {text for each in before for text in each.letters}
     new = {letter: term for letter, term in letters.items() if letter not in begun}
-    return KernelDerivation((), defined(new, texts), assumptions, tuple(steps))
+    return tuple(each for each in defined(new, (step.formula, step.says)) if each not in known)
+
+
+def _in_short(draft: _Draft, named: set[str]) -> str:
+    """How it is known; a theorem that was cited before is named without its chapter."""
+    if draft.node.rule != "textbook":
+        return draft.how
+    theorem = draft.node.detail[0]
+    again = theorem.key in named
+    named.add(theorem.key)
+    return rf"{theorem.name} \cite{{{parse(theorem.bibtex).key}}}" if again else draft.how
 
 
 def _drafts(
@@ -262,7 +353,7 @@ def _drafts(
             or canonical(node.proposition) in given
             or canonical(node.proposition) in set(map(canonical, assumed))
             or any(_said_by(drafts[use], node, assumed) for use in behind)
-            or (_says_nothing(node) and not plain)
+            or (not plain and _says_nothing(node))
         ):
             numbers[id(node)] = behind
             continue
@@ -279,8 +370,10 @@ def _drafts(
 
 
 def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> bool:
-    """Is the step printed already, under no more than is assumed here?"""
-    return set(draft.assumed) <= set(assumed) and latex(draft.said) == latex(node.proposition)
+    """Is the step printed already, or something stronger, under no more than is assumed here?"""
+    if not set(draft.assumed) <= set(assumed):
+        return False
+    return latex(draft.said) == latex(node.proposition) or follows_at_once(node.proposition, draft.said)
 
 
 def _says_nothing(node: Proved) -> bool:
@@ -289,6 +382,10 @@ def _says_nothing(node: Proved) -> bool:
     if node.proposition == TRUE or _truism(node.proposition):
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
+        return True
+    if (node.rule == "square" and is_square(node.proposition)) or (
+        node.rule in COUNTED and rearranged(node.proposition)
+    ):
         return True
     short = relation is not None and node.rule == "arithmetic" and len(latex(node.proposition)) <= SHORT
     return short and compared(relation.func, *relation.args) == sp.true
@@ -322,6 +419,37 @@ def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
                 draft.since.append(use)
 
 
+def _join(drafts: dict[int, _Draft]) -> None:
+    """Short relations that are known in the same way, one after the other, from the same steps, are one step."""
+    folded = {number for draft in drafts.values() for number in draft.since}
+    first: _Draft | None = None
+    size = 0
+    for number, draft in drafts.items():
+        if number in folded:
+            continue
+        long = len(latex(draft.said))
+        if first is not None and long <= SHORT and size + long <= 3 * SHORT and _alike(first, draft):
+            first.beside.append(number)
+            first.since += [each for each in draft.since if each not in first.since]
+            size += long
+        else:
+            one = draft.node.rule in JOINED and relation_of(draft.said) is not None and long <= SHORT
+            first, size = (draft if one else None), long
+
+
+def _alike(first: _Draft, other: _Draft) -> bool:
+    """May the second be said with the first?  It rests on no other step, and has no words of its own."""
+    return (
+        first.how == other.how
+        and other.node.rule in JOINED
+        and relation_of(other.said) is not None
+        and set(map(canonical, first.assumed)) == set(map(canonical, other.assumed))
+        and not (first.node.caption or other.node.caption)
+        and other.uses - set(other.since) == first.uses - set(first.since)
+        and len({*first.since, *other.since}) <= MANY
+    )
+
+
 def _shared(
     drafts: Iterable[_Draft], letters: Mapping[sp.Symbol, sp.Expr]
 ) -> dict[Proposition, tuple[Proposition, str]]:
@@ -336,16 +464,54 @@ def _shared(
     return {each: (first[each], f"(A{number})") for number, each in enumerate(long, 1)}
 
 
-def _under(
-    draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr], shared: Mapping[Proposition, tuple[Proposition, str]]
-) -> str:
-    labels = [shared[canonical(each)][1] for each in draft.assumed if canonical(each) in shared]
-    plain = tuple(
-        shortened(each, letters) for each in draft.assumed if canonical(each) not in shared and not _truism(each)
-    )
-    found = [f"under {', '.join(labels)}"] if labels else []
-    parts = parts_latex(Conjunction(plain))
-    return ", ".join(found + ([f"if {' and '.join(f'${each}$' for each in parts)}"] if parts else []))
+@dataclass
+class _Labels:
+    """Assumptions in print: one that many steps make is labelled where the first makes it."""
+
+    shared: Mapping[Proposition, tuple[Proposition, str]]
+    letters: Mapping[sp.Symbol, sp.Expr]
+    introduced: set[str] = field(default_factory=set)
+
+    def under(self, draft: _Draft) -> str:
+        known, new, plain = [], [], []
+        for each in draft.assumed:
+            label = self.shared[canonical(each)][1] if canonical(each) in self.shared else ""
+            if label in self.introduced:
+                known.append(label)
+            elif label:
+                new.append((each, label))
+            elif not _truism(each):
+                plain.append(shortened(each, self.letters))
+        self.introduced |= {label for _, label in new}
+        parts = [f"${each}$" for each in parts_latex(Conjunction(tuple(plain)))]
+        found = [f"under {_ranges(known)}"] if known else []
+        found += [f"if {' and '.join(parts)}"] if parts else []
+        labelled = "; ".join(f"{label} ${latex(shortened(each, self.letters))}$" for each, label in new)
+        return ", ".join(found + ([f"assuming {labelled}"] if labelled else []))
+
+
+def _ranges(labels: Iterable[str]) -> str:
+    """Labels in their order.
+
+    >>> _ranges(["(A4)", "(A1)", "(A2)", "(A3)", "(A7)"])
+    '(A1) to (A4), (A7)'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(int(each.strip("()A")) for each in labels):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = []
+    for run in runs:
+        texts += [f"(A{run[0]}) to (A{run[-1]})"] if len(run) > 2 else [f"(A{each})" for each in run]
+    return ", ".join(texts)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, end = texts
+    return f"{', '.join(most)} and {end}" if most else end
 
 
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:

@@ -190,7 +190,7 @@ class _Renderer:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"
         if block.formula:
             text += "\n" + _display(block.formula, block.label)
-        return text + (rf"\needs{{{self.text(block.after)}}}" if block.after else "")
+        return text + (rf"\needs{{{self.flowing(block.after)}}}" if block.after else "")
 
     def _box(self, block: StatementBox) -> str:
         kind = block.kind if block.kind in KINDS else "remark"

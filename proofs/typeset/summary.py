@@ -218,7 +218,7 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
             yield {
                 "name": f"{prefix}{each.number}",
                 "kind": each.rule,
-                "says": each.says or each.how,
+                "says": " ".join(filter(None, (each.says, each.where))) or each.how,
                 "formula": each.formula,
                 "uses": [f"{prefix}{use}" for use in each.uses],
                 "scope": ALL_SIZES,
@@ -227,14 +227,16 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
 
 
 def _kernel_lines(found: KernelDerivation) -> Iterator[str]:
-    if found.preamble:
-        yield plain_text(found.preamble)
+    if found.notation:
+        yield plain_text(found.notation)
     for step in found.steps[:-1]:
         mark = f"{step.number}.".ljust(3 if len(found.steps) <= 10 else 4)
         rests = f"; from {', '.join(map(str, step.uses))}" if step.uses else ""
         words = f"{plain_text(step.says)} " if step.says else ""
         yield f"{mark}{words}[{plain_text(step.how)}{rests}]"
         yield " " * len(mark) + plain_text(step.formula)
+        if step.where:
+            yield " " * len(mark) + plain_text(step.where)
     yield f"The claims follow from {', '.join(map(str, found.steps[-1].uses))}."
 
 

@@ -11,11 +11,12 @@ import sympy as sp
 from eigentoken.proofs.typeset.abbreviations import abbreviations, shortened
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.document import of_statement
-from eigentoken.proofs.typeset.kernel_steps import kernel_steps
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
 from eigentoken.proofs.typeset.latex import to_latex, words_apart
+from eigentoken.proofs.typeset.obvious import follows_at_once, is_square, rearranged
 from eigentoken.theory.calculus import Index, MaskEntry, dot, factor, vector
 from eigentoken.theory.kernel.formulas import Formula, latex
-from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Implication, proposition
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.terms import Eigenvalue, d, matrix, n
 from eigentoken.theory.printing.plain_text import broken
@@ -30,7 +31,7 @@ _TYPED = re.compile(r"\b(alpha|lambda|kappa|mu|nu|omega)\b|[a-z]_\w|\w\^\w|[<>]=
 
 def _formulas(name: str) -> Iterator[str]:
     for found in kernel_steps(statements().get(name)):
-        words = " ".join((*found.letters, *found.assumptions, *(each.says for each in found.steps)))
+        words = " ".join((found.notation, *(f"{each.says} {each.where}" for each in found.steps)))
         yield from (each.formula for each in found.steps)
         yield from re.findall(r"\$([^$]*)\$", words)
 
@@ -133,3 +134,108 @@ def test_words_in_a_formula_can_end_a_line() -> None:
     )
     source = to_latex(of_statement(statements().get("CT-1")))
     assert r"$\text{for every" not in source.split(r"\parthead{Derivation", 1)[1]
+
+
+def test_a_letter_is_defined_where_it_is_first_used_and_numbered_in_that_order() -> None:
+    (found,) = kernel_steps(statements().get("PM-R10"))
+    defined_by = [name for step in found.steps for name in step.defines]
+    assert len(defined_by) == len(set(defined_by)) > 3
+    numbers = [int(re.search(r"\d+", name).group()) for name in defined_by]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    known: set[str] = set()
+    for step in found.steps:
+        known |= set(step.defines)
+        used = re.findall(r"\\theta_\{\d+(?:,\\ell)?\}", f"{step.formula} {step.says} {step.where}")
+        assert set(used) <= known, step.number
+
+
+@pytest.mark.parametrize("name", ["PM-T2", "PM-S1", "CL-5"])
+def test_an_assumption_is_said_where_its_label_first_stands(name: str) -> None:
+    (found,) = kernel_steps(statements().get(name))
+    assumed: set[int] = set()
+    for step in found.steps:
+        new = {int(each) for each in re.findall(r"\(A(\d+)\) \$", step.says)}
+        runs = re.findall(r"\(A(\d+)\) to \(A(\d+)\)", step.says)
+        used = {int(each) for each in re.findall(r"\(A(\d+)\)(?! \$)", step.says)}
+        used |= {each for first, end in runs for each in range(int(first), int(end) + 1)}
+        assert not new & assumed and used <= assumed, (step.number, step.says)
+        assumed |= new
+    assert assumed == set(range(1, len(assumed) + 1)) and assumed
+
+
+def test_what_only_puts_terms_in_another_order_is_no_step() -> None:
+    i = Index("token", "i")
+    one, other = (Tensor(dot(vector("x", i), vector(each, i))) for each in "wz")
+    assert rearranged(proposition(sp.Eq(x * (one + other), x * other + x * one, evaluate=False)))
+    assert rearranged(proposition(sp.Eq(Tensor(3 * dot(vector("x", i), vector("w", i))), 3 * one, evaluate=False)))
+    for left, right in (((one + other) ** 2, one**2 + 2 * one * other + other**2), (one, other), (x * one, y * one)):
+        assert not rearranged(proposition(sp.Eq(left, right, evaluate=False)))
+    assert not rearranged(proposition(x > 0))
+
+
+def test_what_follows_at_once_and_squares_are_no_steps() -> None:
+    more = proposition(sp.Gt(x, y, evaluate=False))
+    assert follows_at_once(proposition(sp.Ne(x, y, evaluate=False)), more)
+    assert follows_at_once(proposition(sp.Ge(x, y, evaluate=False)), more)
+    assert follows_at_once(proposition(sp.Le(y, x, evaluate=False)), more)
+    assert not follows_at_once(proposition(sp.Le(x, y, evaluate=False)), more)
+    assert not follows_at_once(proposition(sp.Ge(y, x, evaluate=False)), more)
+    assert not follows_at_once(more, proposition(sp.Ge(x, y, evaluate=False)))
+    square = Tensor(dot(vector("w"), vector("w")))
+    assert is_square(proposition(sp.Ge(square, 0, evaluate=False)))
+    assert not is_square(proposition(sp.Gt(square, 0, evaluate=False)))
+    assert not is_square(proposition(sp.Ge(square - 1, 0, evaluate=False)))
+
+
+def test_short_relations_from_the_same_steps_are_one_step() -> None:
+    (found,) = kernel_steps(statements().get("PM-S1"))
+    joined = [each for each in found.steps if r",\qquad " in each.formula]
+    assert joined
+    assert all(use < each.number for each in found.steps for use in each.uses)
+
+
+def test_a_book_is_named_in_full_once() -> None:
+    (found,) = kernel_steps(statements().get("CL-5"))
+    cited = [each.how for each in found.steps if "Cauchy-Schwarz" in each.how]
+    assert len(cited) > 3 and "chapter" in cited[0]
+    assert set(cited[1:]) == {cited[1]} and "chapter" not in cited[1] and r"\cite{" in cited[1]
+
+
+def test_letters_of_the_calculus_in_a_derivation_are_explained() -> None:
+    for name in ("AB-T5.1", "AB-X1", "PH-T1"):
+        told = statements().get(name)
+        (found,) = kernel_steps(told)
+        text = " ".join(each.formula for each in found.steps)
+        said = notation(told) + found.notation
+        assert (r"\bar x" in text) == (r"\bar x" in said), name
+        assert bool(re.search(r"(?<![a-z])a(\^\{h\})?_\{[a-z]{2}\}", text)) <= ("is the weight" in said), name
+
+
+def test_parentheses_are_for_what_needs_them() -> None:
+    i, j = Index("token", "i"), Index("token", "j")
+    product, other = (Tensor(dot(vector("x", i), vector(each, j))) for each in "xw")
+    assert scalar_latex(product + other) == r"w_{j}^{\top} x_{i} + x_{i}^{\top} x_{j}"
+    assert scalar_latex(x * product) == r"x (x_{i}^{\top} x_{j})"
+    assert scalar_latex(product**2) == r"(x_{i}^{\top} x_{j})^{2}"
+    assert scalar_latex(product / other) == r"\frac{x_{i}^{\top} x_{j}}{w_{j}^{\top} x_{i}}"
+    double = Tensor((dot(vector("x", i), vector("x", j))).summed(i).summed(j) * 2)
+    assert (
+        r"\sum_{" not in scalar_latex(double) or r"\sum_{j, k}" in scalar_latex(double) or "|" in scalar_latex(double)
+    )
+    a, b, c, e = (proposition(each > 0) for each in (x, y, z, sp.Symbol("t", real=True)))
+    assert latex(Implication(Conjunction((a, b)), Conjunction((c, e)))) == (
+        r"\text{if } x > 0\text{ and }y > 0,\text{ then } z > 0\text{ and }t > 0"
+    )
+    assert latex(Conjunction((Implication(a, b), c))) == (
+        r"\bigl(\text{if } x > 0,\text{ then } y > 0\bigr)\text{ and }z > 0"
+    )
+    assert latex(ForAll(x, TRUE, ForAll(VectorLetter("w"), TRUE, a))) == (
+        r"\text{for every } \text{real } x\text{, } \text{vector } w\text{: } x > 0"
+    )
+
+
+def test_a_sum_fills_its_lines() -> None:
+    terms = [rf"a_{{{number}}} b_{{{number}}} c_{{{number}}}" for number in range(12)]
+    lines = broken(" - ".join((" + ".join(terms[:7]), *terms[7:])) + " = 0").split(r"\\ &")
+    assert 1 < len(lines) < 4
+    assert len(lines[0]) > 40

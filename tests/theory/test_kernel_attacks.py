@@ -13,7 +13,10 @@ from eigentoken.theory.calculus.atoms import Delta, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.expressions import row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, logic, structure, sums
+from eigentoken.theory.kernel.arithmetic import arithmetic
+from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import (
     FALSE,
     TRUE,
@@ -21,11 +24,13 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     Implication,
     proposition,
+    same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
-from eigentoken.theory.language.conditions import Symmetric
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.conditions import Nonsingular, Relation, Symmetric
+from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
+from eigentoken.theory.language.terms import Angle, ScoreAtEigenvector, SpectralNorm, SpectralRadiusOff, d, matrix
 from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
 from eigentoken.theory.proving.real_arithmetic import prove
 from eigentoken.theory.systems.catalogue import system
@@ -170,3 +175,73 @@ def test_a_row_of_what_another_token_sees_may_be_empty() -> None:
             sums.positive(row)
         assert proposition(sp.Ne(Tensor(row), 0)) in sums.product(row**-1, row).hypotheses
     assert not sums.positive(factor(row_sum(own, j, (MaskEntry("causal", i, j),)))).hypotheses
+
+
+# -- inverses, and numbers that some matrices alone have ----------------------------------------------------------------------
+
+
+def test_no_equation_cancels_an_inverse() -> None:
+    """``A = B^-1`` and ``A B = C`` gave ``I = C``; as relations they do not say that B has an inverse."""
+    a, b, c = map(matrix, "ABC")
+    inverse, product = (logic.assume(sp.Eq(*each, evaluate=False)) for each in ((a, b.I), (a * b, c)))
+    with pytest.raises(Refused, match="inverse"):
+        logic.rewrite(inverse, product)
+    with pytest.raises(Refused, match="inverse"):  # (A^-1)^-1 would be A
+        logic.rewrite(logic.assume(sp.Eq(b, a.I, evaluate=False)), logic.assume(sp.Eq(b.I, c, evaluate=False)))
+    with pytest.raises(Refused, match="inverse"):  # X B^-1 at X = B
+        logic.rewrite(logic.assume(sp.Eq(c, b, evaluate=False)), logic.assume(sp.Eq(c * b.I, a, evaluate=False)))
+    plain = logic.rewrite(logic.assume(sp.Eq(c, b, evaluate=False)), logic.assume(sp.Eq(c * a, a, evaluate=False)))
+    assert same(plain.proposition, proposition(sp.Eq(b * a, a, evaluate=False)))
+
+
+def test_a_matrix_without_an_inverse_is_no_value_where_one_is_said() -> None:
+    a, b = matrix("A"), matrix("B")
+    every = logic.assume(ForAll(b, TRUE, proposition(sp.Eq(a, b.I, evaluate=False))))
+    with pytest.raises(Refused, match="inverse"):
+        logic.instantiate(every, sp.ZeroMatrix(d, d))
+
+
+def test_a_theorem_about_a_matrix_with_an_inverse_asks_that_there_is_one() -> None:
+    """A theorem of norms, ``|X Y| <= |X| |Y|``, with Y = X^-1 would give ``1 <= |X| |X^-1|`` for X = 0."""
+
+    def says(X: Any, Y: Any) -> tuple[tuple[Any, ...], Any]:
+        return (), sp.Le(SpectralNorm(X * Y), SpectralNorm(X) * SpectralNorm(Y), evaluate=False)
+
+    kinds = {"X": sp.MatrixExpr, "Y": sp.MatrixExpr}
+    theorem = Textbook("norms", "norms of products", kinds, says, "a book", "@book{a}")
+    b, c = matrix("B"), matrix("C")
+    nonsingular = proposition(Nonsingular(b))
+    assert nonsingular in textbook(theorem, (), X=b, Y=b.I).hypotheses
+    assert textbook(theorem, (), X=b, Y=c).hypotheses == ()
+    known = textbook(theorem, (logic.assume(Nonsingular(b)),), X=b, Y=b.I)
+    assert known.hypotheses == (nonsingular,)
+    word = textbook(theorem, (logic.assume(Symmetric(c * b.I)),), X=b, Y=b.I)  # the word says that there is one
+    assert word.hypotheses == (proposition(Symmetric(c * b.I)),)
+
+
+@pytest.mark.parametrize(
+    "number, conditions, good",
+    [
+        (ScoreAtEigenvector(matrix("M"), matrix("V"), 5), (Symmetric(matrix("V")),), False),  # no fifth eigenvector
+        (ScoreAtEigenvector(matrix("M"), matrix("V"), 1), (), False),  # of a rotation
+        (ScoreAtEigenvector(matrix("M"), matrix("V"), 1), (Symmetric(matrix("V")),), True),
+        (ScoreAtEigenvector(matrix("M"), matrix("V"), d), (Symmetric(matrix("V")),), True),
+        (Angle(matrix("V")), (), False),
+        (Angle(matrix("V")), (Symmetric(matrix("V")),), True),
+        (EigenvalueGap(matrix("V")), (Symmetric(matrix("V")),), False),  # infinite where d = 1
+        (EigenvalueGap(matrix("V")), (Relation(sp.Ge(d, 2, evaluate=False)),), True),
+        (SpectralRadiusOff(matrix("V")), (), False),
+        (SpectralRadiusOff(matrix("V")), (Relation(sp.Ge(d, 3, evaluate=False)),), True),
+        (SpectralNorm(matrix("V").I), (), False),
+        (SpectralNorm(matrix("V").I), (Nonsingular(matrix("V")),), True),
+        (SpectralNorm(matrix("V").I), (Symmetric(matrix("W") * matrix("V").I),), True),
+        (SpectralNorm(matrix("V").I), (Nonsingular(matrix("W")),), False),
+        (SpectralNorm(matrix("V").I), (Relation(sp.Gt(SpectralNorm(matrix("V").I), 1, evaluate=False)),), False),
+        (SpectralNorm(matrix("V")), (), True),
+    ],
+)
+def test_a_number_in_a_claim_is_one_that_there_is(number: Any, conditions: tuple[Any, ...], good: bool) -> None:
+    said = proposition(sp.Ge(number**2, 0, evaluate=False))
+    found = accepted(arithmetic([], said), tuple(map(proposition, conditions)), (said,), None)
+    assert found.is_holds is good
+    assert good or "not known to exist" in found.reason

@@ -47,6 +47,7 @@ from eigentoken.theory.language.terms import (
 )
 from eigentoken.theory.systems.catalogue import system
 from tests.theory import (
+    kernel_rules_of_context,
     kernel_rules_of_dynamics,
     kernel_rules_of_logic,
     kernel_rules_of_matrices,
@@ -93,7 +94,8 @@ for _room in (
 ):
     GIVES |= _room.GIVES
     REFUSES |= _room.REFUSES
-for _rule, _uses in kernel_rules_of_matrices.FURTHER.items():
+for _rule, _uses in (*kernel_rules_of_matrices.FURTHER.items(), *kernel_rules_of_context.FURTHER.items()):
+    assert not set(REFUSES[_rule]) & set(_uses), f"{_rule}: two uses have one name"
     REFUSES[_rule] = REFUSES[_rule] | _uses
 
 

@@ -206,12 +206,14 @@ def test_the_document_of_a_masked_spectrum_is_about_the_masked_system() -> None:
 
 
 _VECTOR = r"[abc]"
+#: An inner product stands in parentheses beside other factors, and alone without.
+_OPEN, _CLOSED = r"(?:\(|(?<![\w(]))", r"(?:\)|(?![\w)^]))"
 _PRINTED = (
     (rf"\\left\|({_VECTOR}) - ({_VECTOR})\\right\|\^\{{2\}}", r"form(\1 - \2, one, \1 - \2)"),
     (rf"\(({_VECTOR}) - ({_VECTOR})\)\^\{{\\top\}} A \(\1 - \2\)", r"form(\1 - \2, A, \1 - \2)"),
-    (rf"\(({_VECTOR})\^\{{\\top\}} A\^\{{\\top\}} ({_VECTOR})\)", r"form(\2, A, \1)"),
-    (rf"\(({_VECTOR})\^\{{\\top\}} A ({_VECTOR})\)", r"form(\1, A, \2)"),
-    (rf"\(({_VECTOR})\^\{{\\top\}} ({_VECTOR})\)", r"form(\1, one, \2)"),
+    (rf"{_OPEN}({_VECTOR})\^\{{\\top\}} A\^\{{\\top\}} ({_VECTOR}){_CLOSED}", r"form(\2, A, \1)"),
+    (rf"{_OPEN}({_VECTOR})\^\{{\\top\}} A ({_VECTOR}){_CLOSED}", r"form(\1, A, \2)"),
+    (rf"{_OPEN}({_VECTOR})\^\{{\\top\}} ({_VECTOR}){_CLOSED}", r"form(\1, one, \2)"),
     (rf"\|({_VECTOR})\|\^\{{2\}}", r"form(\1, one, \1)"),
     (rf"\|({_VECTOR})\|\^\{{4\}}", r"form(\1, one, \1)**2"),
 )

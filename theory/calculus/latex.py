@@ -113,7 +113,7 @@ def expression_latex(
 def _sum(shown: list[str], line_width: int) -> str:
     text, width = "", 0
     for term in shown:
-        joined = term if not text else f" {term}" if term.startswith("-") else f" + {term}"
+        joined = term if not text else f" - {term[1:].lstrip()}" if term.startswith("-") else f" + {term}"
         if line_width and text and width + len(term) > line_width:
             text, width = rf"{text} \\ &\qquad ", 0
         text, width = text + joined, width + len(term)
@@ -279,7 +279,7 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     heads = iter(("h", "g"))
     names = {index: next(heads) if index.kind == "head" else next(fresh) for index in term.bound}
     summed = _squared_sum(term)
-    sums = "".join(rf"\sum_{{{names[index]}}} " for index in term.bound if index not in summed)
+    sums = _sums([names[index] for index in term.bound if index not in summed])
     covector, factors = "", []
     for atom, power in term.factors:
         if isinstance(atom, Dot) and operator is not None and operator in (atom.left.name, atom.right.name):
@@ -292,13 +292,14 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
     if summed:
         whole = next(each for each in factors if set(summed) & set(indices_of(each[0])))
         factors.remove(whole)
-    top = " ".join(_factor(atom, power, names) for atom, power in factors if power > 0)
+    alone = term.arrow is None and not covector and not summed
+    top = _product([(atom, power) for atom, power in factors if power > 0], names, alone=alone)
     if summed:
         total = (
             rf"\left|\sum_{{{names[summed[0]]}}} {_base(Base(whole[0].left.name, (summed[0],)), names)}\right|^{{2}}"
         )
         top = f"{total} {top}".strip()
-    bottom = " ".join(_factor(atom, -power, names) for atom, power in factors if power < 0)
+    bottom = _product([(atom, -power) for atom, power in factors if power < 0], names, alone=True)
     body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
     arrow = ""
     if term.arrow is not None:
@@ -321,6 +322,23 @@ def _squared_sum(term: _Term) -> tuple[Index, ...]:
         if len(set(pair)) == 2 and set(pair) <= set(term.bound) and alone and len(atom.left.indices) == 1:
             return pair
     return ()
+
+
+def _sums(letters: list[str]) -> str:
+    """One sign of summation for letters that run over the same tokens or heads, or for all of them."""
+    return rf"\sum_{{{', '.join(letters)}}} " if letters else ""
+
+
+def _product(factors: list[tuple[Any, int]], names: Names, *, alone: bool) -> str:
+    """The factors; an inner product that stands alone has no parentheses around it."""
+    if alone and len(factors) == 1 and factors[0][1] == 1 and _bracketed(factors[0][0]):
+        return _factor(factors[0][0], 1, names)[1:-1]
+    return " ".join(_factor(atom, power, names) for atom, power in factors)
+
+
+def _bracketed(atom: Any) -> bool:
+    """``|x|^2`` has no parentheses, ``(x^T y)`` has."""
+    return isinstance(atom, Dot) and (atom.left != atom.right or bool(atom.letters))
 
 
 def _factor(atom: Any, power: int, names: Names) -> str:
@@ -410,6 +428,6 @@ def _mask(entry: MaskEntry) -> str:
 def _inner(frozen: Any, names: Names) -> str:
     parts = []
     for monomial, value in thawed(frozen).terms.items():
-        factors = " ".join(_factor(atom, power, names) for atom, power in monomial.factors)
+        factors = _product(list(monomial.factors), names, alone=True)
         parts.append(factors if value == 1 else f"{scalar_latex(value)} {factors}")
     return " + ".join(parts) or "0"

@@ -37,7 +37,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.claims import AlmostEveryConverges
-from eigentoken.theory.language.conditions import BoundedInTime, UniformlyContinuous
+from eigentoken.theory.language.conditions import BoundedInTime, Nonsingular, OfOneMatrix, UniformlyContinuous
 from eigentoken.theory.language.terms import MatrixNumber, d, matrix
 from eigentoken.theory.systems.catalogue import OURS, special_case
 from eigentoken.theory.systems.system import Space, System, Time
@@ -122,6 +122,18 @@ def _of_real_vectors(objects: Iterable[Any], known: Collection[Proposition]) -> 
     return tuple(each for each in found if canonical(each) not in known)
 
 
+def _of_inverses(objects: Iterable[Any], known: Collection[Proposition]) -> tuple[Proposition, ...]:
+    """Of a matrix ``X^-1`` that a theorem is applied to there must be one: in what the theorem says it may be cancelled."""
+    inverses = {each for value in objects if isinstance(value, sp.MatrixExpr) for each in value.atoms(sp.Inverse)}
+    words = [each.word for each in known if isinstance(each, Atom) and isinstance(each.word, OfOneMatrix)]
+    said = frozenset().union(*(each.term.atoms(sp.Inverse) for each in words))
+    return tuple(
+        Atom(Nonsingular(each.arg))
+        for each in sorted(inverses - said, key=sp.default_sort_key)
+        if Atom(Nonsingular(each.arg)) not in known
+    )
+
+
 def _at_one_state(said: Proposition) -> bool:
     """Does it speak of a state x that is not the state at a time of the trajectory?"""
     if isinstance(said, Atom):
@@ -163,7 +175,8 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:
         raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
-    whole = (*hypotheses, *_defined(conclusion, known), *_of_real_vectors(objects.values(), known))
+    values = objects.values()
+    whole = (*hypotheses, *_defined(conclusion, known), *_of_real_vectors(values, known), *_of_inverses(values, known))
     return prove(conclusion, "textbook", premises, joint, whole, detail=(theorem, objects))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy as sp
 from flint import arb, ctx, fmpq
+from sympy.matrices.exceptions import NonInvertibleMatrixError
 
 from eigentoken.theory.kernel.refused import Refused
 
@@ -75,8 +76,11 @@ def exchange(thing: Any, table: Mapping[Any, Any]) -> Any:
         raise Refused(
             f"{thing} at a number that is not rational: what it is depends on a sign, give the number a letter"
         )
-    found = thing.xreplace(table)
-    return found.doit() if any(isinstance(old, sp.MatrixSymbol) for old in table) else found
+    try:
+        found = thing.xreplace(table)
+        return found.doit() if any(isinstance(old, sp.MatrixSymbol) for old in table) else found
+    except NonInvertibleMatrixError as problem:
+        raise Refused(f"{thing}: a matrix in it would have no inverse") from problem
 
 
 def _by_sign(term: Any) -> Iterator[Any]:

@@ -123,6 +123,13 @@ _BELOW = {sp.Ge: r"\leq", sp.Gt: "<"}
 SIGNS = {sp.Eq: "=", sp.Ne: r"\neq", sp.Le: r"\leq", sp.Ge: r"\geq", sp.Lt: "<", sp.Gt: ">"}
 
 
+def _side(said: Proposition) -> str:
+    """Beside ``if``, ``then`` or an equivalence, which bind weaker than ``and`` and ``or``: no parentheses around these."""
+    if isinstance(said, Conjunction | Disjunction):
+        return latex(said)
+    return _inner(said)
+
+
 def _inner(said: Proposition) -> str:
     """Inside another connective: what is more than an atom stands in parentheses."""
     text = latex(said)
@@ -181,13 +188,14 @@ def latex_negation(said: Negation) -> str:
 def latex_implication(said: Implication) -> str:
     if said.right == FALSE:
         return latex(Negation(said.left))
-    last = latex(said.right) if isinstance(said.right, ForAll | Implication) else _inner(said.right)
-    return rf"\text{{if }} {_inner(said.left)},\text{{ then }} {last}"
+    first = latex(said.left) if isinstance(said.left, Binder) else _side(said.left)
+    last = latex(said.right) if isinstance(said.right, Binder | Implication) else _side(said.right)
+    return rf"\text{{if }} {first},\text{{ then }} {last}"
 
 
 @LATEX.register(Equivalence)
 def latex_equivalence(said: Equivalence) -> str:
-    return rf"{_inner(said.left)} \iff {_inner(said.right)}"
+    return rf"{_side(said.left)} \iff {_side(said.right)}"
 
 
 @LATEX.register(ForAlmostEvery)
@@ -255,10 +263,11 @@ def latex_binder(said: Binder) -> str:
     if isinstance(said, Exists):
         return rf"{_there_is(said)}{guard} \text{{ such that }} {latex(said.body)}"
     inner = said.body
-    merges = isinstance(inner, ForAll) and inner.guard == TRUE and not _vector_equation(inner) and not guard
-    if isinstance(inner, ForAll) and merges and _sort(said) == _sort(inner):
-        rest = latex(inner).removeprefix(rf"\text{{for every }} {_sort(inner)}")
-        return rf"\text{{for every }} {_bound(said)}, {rest}"
+    if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
+        rest = latex(inner).removeprefix(r"\text{for every } ")
+        if _sort(said) == _sort(inner):
+            return rf"\text{{for every }} {_bound(said)}, {rest.removeprefix(_sort(inner))}"
+        return rf"\text{{for every }} {_bound(said)}\text{{, }} {rest}"
     return rf"\text{{for every }} {_bound(said)}{guard}\text{{: }} {latex(said.body)}"
 
 

@@ -352,7 +352,8 @@ def exists_elimination(some: Proved, proved: Proved) -> Proved:
 def rewrite(equation: Proved, proved: Proved) -> Proved:
     """Equals for equals in the relations of a proposition, from left to right, outside of binders of its letters.
 
-    Exponents stay: ``x^2`` has a value for every x, and ``x^k``, for a real k, for positive x alone.
+    Exponents stay: ``x^2`` has a value for every x, and ``x^k``, for a real k, for positive x alone.  Inverses stay, too: a
+    relation with ``X^-1`` does not say that there is one, so that nothing may cancel it.
     """
     system, hypotheses = joined((equation, proved))
     relation = relation_of(equation.proposition)
@@ -365,6 +366,10 @@ def rewrite(equation: Proved, proved: Proved) -> Proved:
         keep_sizes(term, {relation.lhs: relation.rhs})
         if any(each.exp.has(relation.lhs) for each in term.atoms(sp.Pow)):
             raise Refused(f"{relation.lhs} stands in an exponent of {term}: where that has a value would change")
+        if relation.lhs.is_Matrix and (relation.has(sp.Inverse) or term.has(sp.Inverse)):
+            raise Refused(
+                f"{relation} would be put beside an inverse, which a relation does not say to exist: instantiate"
+            )
         return exchange(term, {relation.lhs: relation.rhs})
 
     def rewritten(said: Proposition) -> Proposition:

@@ -205,7 +205,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         plain = type(self) is not Tensor or (
             scale == 1 and [power for _, power in monomial.factors] in ([], [1]) and not monomial.bound
         )
-        return int(PRECEDENCE["Atom" if plain else "Mul"])
+        return int(PRECEDENCE["Atom" if plain and not self.is_product else "Mul"])
 
     def _latex(self, printer: Any) -> str:
         """Several terms stand in parentheses: it may be a factor.  Inner products of tokens at a time are written ``x_i(t)``."""
@@ -216,6 +216,17 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         plain = single if moment and not inside else len(self.key) < 2 or _one_square(text)
         text = text if plain else rf"\left({text}\right)"
         return text if not moment or inside else rf"{text}({moment})"
+
+    @property
+    def is_product(self) -> bool:
+        """For the printer: is it one inner product ``x^T y``, which stands in parentheses beside other factors?"""
+        ((monomial, scale),) = self.key if len(self.key) == 1 else ((Monomial(), sp.Integer(1)),)
+        plain = type(self) is Tensor and scale == 1 and not monomial.bound
+        plain = plain and (self.time is None or self.made_of_tokens())
+        if not plain or [power for _, power in monomial.factors] != [1] or not isinstance(monomial.factors[0][0], Dot):
+            return False
+        only = monomial.factors[0][0]
+        return only.left != only.right or bool(only.letters)
 
     @property
     def is_sum(self) -> bool:
@@ -230,11 +241,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
         """As it is printed where it stands alone: without parentheses around one inner product."""
         moment = sp.latex(self.time) if self.time is not None and self.made_of_tokens() else ""
-        text = expression_latex(self.expression, weights=True, time=moment, taken=taken)
-        ((monomial, scale),) = self.key if len(self.key) == 1 else ((Monomial(), sp.Integer(1)),)
-        single = scale == 1 and not monomial.bound and [power for _, power in monomial.factors] == [1]
-        alone = single and isinstance(monomial.factors[0][0], Dot) and text.startswith("(") and text.endswith(")")
-        return text[1:-1] if alone else text
+        return expression_latex(self.expression, weights=True, time=moment, taken=taken)
 
     def _sympystr(self, printer: Any) -> str:
         at = "" if self.time is None else f", {self.time}"

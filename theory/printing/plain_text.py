@@ -222,6 +222,8 @@ _CHARACTERS = {
 WIDE = 74
 _COLON = r"\text{: }"
 _OPENS = re.compile(r"(?:\\bigl\(\s*)+\Z")
+#: A sum is split at all its signs, and its terms fill the lines.
+_SIGNS = " + | - "
 _PLACES = (
     r"\qquad \text{where",
     r"\text{if }",
@@ -250,8 +252,7 @@ _PLACES = (
     r"\geq",
     " = ",
     "=",
-    " + ",
-    " - ",
+    _SIGNS,
 )
 _COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1), (r"\left|", 1), (r"\right|", -1))
 _BRACKETS = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
@@ -321,13 +322,18 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
 
     ``through``: parentheses of a fixed size do not count.
     """
-    if sign not in piece or width(piece) <= wide:
+    if width(piece) <= wide or not any(each in piece for each in sign.split("|")):
         return [piece]
     depth, cuts, index = 0, [0], 0
     while index < len(piece):
         if piece[index] in _NESTS:
             depth += 0 if through and _FIXED.search(piece, max(0, index - 5), index + 1) else _nesting(piece, index)
-        if depth == 0 and index > 0 and piece.startswith(sign, index) and not _word_goes_on(piece, index, sign):
+        if (
+            depth == 0
+            and index > 0
+            and piece.startswith(tuple(sign.split("|")), index)
+            and not _word_goes_on(piece, index, sign)
+        ):
             cut = index + len(sign) if sign[0] in ",;" or sign == _COLON else _before_parentheses(piece, index)
             if cut > cuts[-1]:
                 cuts.append(cut)

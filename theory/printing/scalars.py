@@ -60,8 +60,8 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         return rf"\mathrm{{{name}}}" if found == name and len(name) > 1 and name.isalpha() else found
 
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
-        """A sum over tokens would take in what stands behind it."""
-        sums = not last and getattr(expr, "is_sum", False)
+        """A sum over tokens would take in what stands behind it; an inner product is a factor in parentheses."""
+        sums = (not last and getattr(expr, "is_sum", False)) or getattr(expr, "is_product", False)
         return bool(sums or super()._needs_mul_brackets(expr, first=first, last=last))
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
@@ -125,10 +125,14 @@ def fraction_levels(text: str) -> int:
     return deepest
 
 
+#: An inner product in parentheses that grow: nothing in it is taller than a letter.
+_INNER_PRODUCT = re.compile(r"\\left\(([^()\\]*\^\{\\top\}[^()\\]*(?:\^\{\\top\}[^()\\]*)*)\\right\)")
+
+
 @lru_cache(maxsize=50_000, typed=True)  # a document says the same formula in many places
 def scalar_latex(expression: sp.Basic, taken: tuple[str, ...] = ()) -> str:
     """LaTeX of a scalar expression or relation; sums in it do not run over a letter that is ``taken``."""
-    return str(PaperPrinter(taken).doprint(expression))
+    return _INNER_PRODUCT.sub(r"(\1)", str(PaperPrinter(taken).doprint(expression)))
 
 
 def matrix_latex(term: sp.Basic) -> str:

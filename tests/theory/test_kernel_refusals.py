@@ -1,0 +1,123 @@
+"""Rule by refusal: every line of the kernel's rules that refuses is reached by a use in the lists of ``test_kernel_rules``.
+
+The table is read off the rules, never typed: a rule that refuses for a new reason fails here until a use shows the refusal.
+"""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from eigentoken.theory.kernel.proved import Refused
+from tests.theory.test_kernel_rules import GIVES, REFUSES
+from tests.theory.test_kernel_tree import KERNEL, calls
+
+#: What every rule shares: refused in one place, asked for by each rule that uses it.
+SHARED = {
+    "joined": "system",
+    "check_sort": "wrong instance",
+    "_arbitrary": "letter captured",
+    "for_each_ell": "one index for all",
+}
+#: Refusals that no system of the catalogue reaches: what the linearization engine could answer for another system.
+UNREACHED = {
+    "stability_of_any": ("not of the kind that is read here", "no function of the real part"),
+    "antipodal_rest": ("does not show that",),
+}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    yield from (
+        each for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.FunctionDef)
+    )
+
+
+def refusals() -> dict[tuple[str, int, int], str]:
+    """The first and last line of every ``raise Refused(...)`` inside a rule, by file, with the name of the rule."""
+    found = {}
+    for path in sorted(KERNEL.glob("*.py")):
+        rules = calls(ast.parse(path.read_text(encoding="utf-8"))) & set(GIVES)
+        for function in functions(path):
+            for node in ast.walk(function):
+                if function.name in rules and isinstance(node, ast.Raise) and "Refused" in ast.unparse(node):
+                    found[path.name, node.lineno, node.end_lineno or node.lineno] = function.name
+    return found
+
+
+@lru_cache
+def reached() -> dict[str, set[tuple[str, int]]]:
+    """The lines of the kernel on which each rule refused, over all its uses that are to be refused."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for rule, uses in REFUSES.items():
+        for use, _ in uses.values():
+            try:
+                use()
+            except (Refused, TypeError, ValueError) as refused:
+                frames = traceback.extract_tb(refused.__traceback__)
+                found.setdefault(rule, set()).update((Path(each.filename).name, each.lineno or 0) for each in frames)
+    return found
+
+
+def test_every_refusal_of_a_rule_is_shown() -> None:
+    lines = set().union(*reached().values())
+    wanted = refusals()
+    assert len(wanted) > 100
+    missing = []
+    for (name, first, last), rule in wanted.items():
+        shown = any((name, line) in lines for line in range(first, last + 1))
+        text = "".join((KERNEL / name).read_text(encoding="utf-8").splitlines()[first - 1 : last])
+        allowed = any(words in text for words in UNREACHED.get(rule, ()))
+        if shown == allowed:  # not shown, or shown although it is said that it cannot be
+            missing.append(f"{rule}: {name}:{first}")
+    assert missing == []
+
+
+def shared_by(rule: str) -> set[str]:
+    """The checks of other functions that a rule asks for."""
+    for path in sorted(KERNEL.glob("*.py")):
+        for function in functions(path):
+            if function.name == rule and rule in calls(ast.parse(path.read_text(encoding="utf-8"))):
+                names = {
+                    each.func.id
+                    for each in ast.walk(function)
+                    if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+                }
+                return names & set(SHARED)
+    raise AssertionError(f"{rule} is not there")
+
+
+def may_be_about_two_systems(rule: str) -> bool:
+    """Can two of its premises, or a premise and its system, be about different systems?  With one premise alone they cannot."""
+    for path in sorted(KERNEL.glob("*.py")):
+        for function in functions(path):
+            if function.name == rule and rule in calls(ast.parse(path.read_text(encoding="utf-8"))):
+                arguments = [*function.args.args, *function.args.kwonlyargs, *filter(None, [function.args.vararg])]
+                told = [ast.unparse(each.annotation) for each in arguments if each.annotation]
+                several = function.args.vararg is not None or any(
+                    "Iterable" in each or "tuple" in each for each in told
+                )
+                return several or sum("Proved" in each or "System" in each for each in told) > 1
+    return False
+
+
+@pytest.mark.parametrize("rule", sorted(GIVES))
+def test_what_rules_share_is_refused_by_each(rule: str) -> None:
+    """A premise of another system, a value of another sort, a letter that is not arbitrary, a premise about one index."""
+    used = shared_by(rule)
+    if "joined" in used and not may_be_about_two_systems(rule):
+        used.discard("joined")
+    inside = {}
+    for path in sorted(KERNEL.glob("*.py")):
+        for function in functions(path):
+            if function.name in SHARED:
+                inside[function.name] = (path.name, range(function.lineno, (function.end_lineno or 0) + 1))
+    for name in used:
+        file, lines = inside[name]
+        assert any(at == file and line in lines for at, line in reached().get(rule, ())), (
+            f"{rule}: no use for {SHARED[name]}"
+        )
