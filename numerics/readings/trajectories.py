@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eigentoken.numerics.deadline import tick
+from eigentoken.numerics.dynamics.array_problem import ArrayProblem, array_problem, lengths
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
@@ -31,9 +34,11 @@ from eigentoken.theory.language.places import (
 )
 from eigentoken.theory.language.readings import DISTANCE
 from eigentoken.theory.language.regions import StateRegion
-from eigentoken.theory.systems.system import Space, Time, parameters_at
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["ObservedTrajectories", "distance", "only_slow", "problem_of", "run", "states_along"]
+
+Array = NDArray[np.float64]
 
 LAYERS = 1500
 FLOW_STEPS = 400
@@ -78,7 +83,7 @@ def run(batch: Batch, layers: int = LAYERS) -> ObservedTrajectories:
             final, moved, finite = _map(batch, layers)
             clock: Any = layers
         else:
-            final, moved, finite, clock = _flow(problem_of(batch), batch)
+            final, moved, finite, clock = _flow(batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)
         slow = only_slow(problem_of(batch), final, clock)
     return ObservedTrajectories(
@@ -117,84 +122,91 @@ def _map(batch: Batch, layers: int) -> tuple[Tensor, Tensor, Tensor]:
     """Layer after layer; instances that are at rest, or only change sign, leave the batch at the next look."""
     final, moved = batch.tokens.clone(), torch.full((batch.count,), torch.inf, dtype=torch.float64)
     running = torch.arange(batch.count)
-    active, x = batch, batch.tokens
-    problem = problem_of(active)
+    active, x = batch, batch.tokens.numpy()
+    problem = array_problem(problem_of(active), batch.n)
     done = 0
-    while done < layers and len(running):
-        tick()
-        for layer in range(done, min(layers, done + LOOK)):
-            before, x = x, problem.advance(x, layer)
-        done += LOOK
-        step = torch.linalg.vector_norm(x - before, dim=-1).amax(-1)
-        flip = torch.linalg.vector_norm(x + before, dim=-1).amax(-1)
-        final[running], moved[running] = x, step
-        going = (torch.minimum(step, flip) > STILL / 10) & torch.isfinite(step)
-        if not bool(going.all()):
-            running, active, x = running[going], active.take(going), x[going]
-            problem = problem_of(active)
+    with np.errstate(all="ignore"):
+        while done < layers and len(running):
+            tick()
+            for layer in range(done, min(layers, done + LOOK)):
+                before, x = x, problem.advance(x, layer)
+            done += LOOK
+            step, flip = lengths(x - before).max(-1), lengths(x + before).max(-1)
+            final[running], moved[running] = torch.from_numpy(x), torch.from_numpy(step)
+            going = (np.minimum(step, flip) > STILL / 10) & np.isfinite(step)
+            if not going.all():
+                left = torch.from_numpy(going)
+                running, active, x = running[left], active.take(left), x[going]
+                problem = array_problem(problem_of(active), batch.n)
     return final, moved, torch.isfinite(final).all(-1).all(-1)
 
 
-def _flow(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _flow(batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Runge-Kutta of order 4 with a step for each instance, ``1 / (|F| (1 + |M| |x|^2))``, retracted each time.
 
     The horizon is a number of such steps, not a time; instances that grow beyond LARGE are stopped there.
     """
-    x = problem.retract(batch.tokens)
-    clock = torch.zeros(len(x), dtype=x.dtype)
+    problem = array_problem(problem_of(batch), batch.n)
     euclidean = batch.system.space is Space.EUCLIDEAN
-    values, scores = _strengths(problem, batch)
-    speed = torch.full_like(clock, torch.inf)
-    for step_number in range(FLOW_STEPS):
-        tick()
-        size = torch.linalg.vector_norm(x, dim=-1).amax(-1) if euclidean else torch.ones_like(clock)
-        one = problem.advance(x, clock)
-        speed = torch.linalg.vector_norm(one, dim=-1).amax(-1)
-        active = (size < LARGE) & torch.isfinite(size) & (speed > STILL / 10)
-        if step_number % 16 == 0 and not bool(active.any()):
-            break
-        step = torch.where(active, _safe_step(values, scores, size), torch.zeros_like(clock))
-        x = torch.where(step.reshape(-1, 1, 1) > 0, _runge_kutta(problem, x, one, clock, step), x)
-        clock = clock + step
-    return x, speed, torch.isfinite(x).all(-1).all(-1), clock
+    values, scores = (each.numpy() for each in _strengths(problem_of(batch), batch))
+    clock = np.zeros(batch.count)
+    speed = size = np.ones(batch.count)
+    with np.errstate(all="ignore"):
+        x, now = problem.retract(batch.tokens.numpy()), problem.at(clock)
+        for step_number in range(FLOW_STEPS):
+            tick()
+            one = now.advance(x)
+            speed = lengths(one).max(-1)
+            active = speed > STILL / 10
+            if euclidean:
+                size = lengths(x).max(-1)
+                active &= (size < LARGE) & np.isfinite(size)
+            if step_number % 16 == 0 and not active.any():
+                break
+            step = np.where(active, _safe_step(values, scores, size), 0.0)
+            after, now = _runge_kutta(problem, now, x, one, clock, step)
+            x = np.where(active[:, None, None], after, x)
+            clock = clock + step
+    final = torch.from_numpy(x)
+    return final, torch.from_numpy(speed), torch.isfinite(final).all(-1).all(-1), torch.from_numpy(clock)
 
 
-def _safe_step(values: Tensor, scores: Tensor, size: Tensor) -> Tensor:
+def _safe_step(values: Array, scores: Array, size: Array) -> Array:
     """``1 / (|F| (1 + |M| |x|^2))``."""
-    return 1 / (values * (1 + (scores * size * size).clamp_max(MOST_STIFF)))
+    return np.asarray(1 / (values * (1 + np.minimum(scores * size * size, MOST_STIFF))))
 
 
-def _runge_kutta(problem: Problem, x: Tensor, one: Tensor, clock: Tensor, step: Tensor) -> Tensor:
-    """The next state of the method of order 4, retracted; ``one`` is the velocity at ``x``."""
-    h, middle = step.reshape(-1, 1, 1), clock + step / 2
-    half_way = _at_one_time(problem, middle)
-    two = half_way.advance(problem.retract(x + h / 2 * one), middle)
-    three = half_way.advance(problem.retract(x + h / 2 * two), middle)
-    four = problem.advance(problem.retract(x + h * three), clock + step)
-    return problem.retract(x + h / 6 * (one + 2 * two + 2 * three + four))
-
-
-def _at_one_time(problem: Problem, t: Tensor) -> Problem:
-    """Its matrices at these times (one for each instance): what is asked twice of them is evaluated once."""
-    return problem if problem.autonomous else replace(problem, parameters=parameters_at(problem.parameters, t))
+def _runge_kutta(
+    problem: ArrayProblem, now: ArrayProblem, x: Array, one: Array, clock: Array, step: Array
+) -> tuple[Array, ArrayProblem]:
+    """The next state of the method of order 4, retracted, and the problem of that time; ``one`` is the velocity at ``x``."""
+    h, retract = step[:, None, None], problem.retract
+    half_way, later = problem.at(clock + step / 2), problem.at(clock + step)
+    two = half_way.advance(retract(x + h / 2 * one))
+    three = half_way.advance(retract(x + h / 2 * two))
+    four = later.advance(retract(x + h * three))
+    return retract(x + h / 6 * (one + 2 * (two + three) + four)), later
 
 
 def states_along(batch: Batch, count: int, longest: float) -> Iterator[Tensor]:
     """The next ``count`` states: layers of a map, or states of a flow after steps that are safe and at most ``longest``."""
-    problem, x = problem_of(batch), batch.tokens
+    problem, x = array_problem(problem_of(batch), batch.n), batch.tokens.numpy()
     if batch.system.time is Time.MAP:
         for layer in range(count):
-            x = problem.advance(x, layer)
-            yield x
+            with np.errstate(all="ignore"):
+                x = problem.advance(x, layer)
+            yield torch.from_numpy(x)
         return
-    values, scores = _strengths(problem, batch)
-    clock = torch.zeros(len(x), dtype=x.dtype)
+    values, scores = (each.numpy() for each in _strengths(problem_of(batch), batch))
+    clock = np.zeros(batch.count)
+    now = problem.at(clock)
     for _ in range(count):
         tick()
-        size = torch.linalg.vector_norm(x, dim=-1).amax(-1)
-        step = _safe_step(values, scores, size).clamp_max(longest)
-        x, clock = _runge_kutta(problem, x, problem.advance(x, clock), clock, step), clock + step
-        yield x
+        with np.errstate(all="ignore"):
+            step = np.minimum(_safe_step(values, scores, lengths(x).max(-1)), longest)
+            x, now = _runge_kutta(problem, now, x, now.advance(x), clock, step)
+        clock = clock + step
+        yield torch.from_numpy(x)
 
 
 def _strengths(problem: Problem, batch: Batch) -> tuple[Tensor, Tensor]:

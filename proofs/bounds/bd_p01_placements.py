@@ -34,6 +34,7 @@ from eigentoken.proofs.bounds.placement_claims import (
     TWO_SIDED,
 )
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
+from eigentoken.proofs.properties.trajectories import extrapolated
 from eigentoken.theory.language.claims import ForwardInvariant
 from eigentoken.theory.language.conditions import IsIdentity, Relation
 from eigentoken.theory.language.places import Equiangular
@@ -62,13 +63,9 @@ def rates(scheme: str, n: Any, beta: Any, rho: Any, r: Any, t: Any = 0, alpha: A
 
 
 def flow(scheme: str, n: Any, beta: Any, rho: Any, r: Any, end: Any) -> tuple[Any, Any]:
-    """``rho`` and ``r`` at a time, by Taylor series (mpmath)."""
-    with mp.workdps(_DIGITS):
-        solution = mp.odefun(
-            lambda t, y: list(rates(scheme, n, beta, y[0], y[1], t)), 0, [mp.mpf(rho), mp.mpf(r)], tol=mp.mpf(10) ** -20
-        )
-        found = solution(end)
-        return found[0], found[1]
+    """``rho`` and ``r`` at a time (mpmath)."""
+    ((cosine, length),) = extrapolated(lambda t, y: rates(scheme, n, beta, y[0], y[1], t), [rho, r], [end], 20)
+    return cosine, length
 
 
 def constant(n: Any, beta: Any, rho: Any, r: Any = 1, until: Any = 1) -> Any:

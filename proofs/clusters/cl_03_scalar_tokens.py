@@ -17,7 +17,8 @@ from eigentoken.proofs.bounds.rows import I, J, Row, for_all
 from eigentoken.proofs.bounds.rows import K as L
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.token_fields import attention, euclidean, precise, rescaled, run
+from eigentoken.proofs.properties.token_fields import attention, euclidean, rescaled, run
+from eigentoken.proofs.properties.trajectories import extrapolated
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.calculus import dot, vector
 from eigentoken.theory.calculus import matrix as calculus_matrix
@@ -54,7 +55,7 @@ def symmetric_triple() -> list[Any]:
         big, small = mpmath.exp(-square), mpmath.exp(-2 * square)
         return [z * ((1 - small) / (1 + big + small) - 1)]
 
-    return [precise(speed, [1], 1, 18)[0], precise(speed, [1], 4, 18)[0]]
+    return [state[0] for state in extrapolated(speed, [1], [1, 4], 18)]
 
 
 def four_tokens() -> list[float]:
@@ -89,9 +90,8 @@ def exceptional_row() -> list[Any]:
             return rows
 
         start = [mpmath.mpf(-1), mpmath.mpf(BETWEEN), mpmath.mpf(2), mpmath.mpf(3) / 2]
-        solved = mpmath.odefun(speed, 0, start, tol=mpmath.mpf(10) ** -19)
-        for time in (mpmath.mpf(1), mpmath.mpf(3) / 2):
-            x = solved(time)
+        times = (mpmath.mpf(1), mpmath.mpf(3) / 2)
+        for time, x in zip(times, extrapolated(speed, start, times, 19), strict=True):
             z = [each * mpmath.exp(-time) for each in x]
             others = [z[0], z[2], z[3]]
             s = mpmath.findroot(lambda s, others=others: mpmath.fsum(y * mpmath.exp(s * y) for y in others), 0)

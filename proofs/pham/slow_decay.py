@@ -1,18 +1,18 @@
 """PH-T2, how slow: a pair on the line decays algebraically, and for three tokens the mean is pushed by the others.
 
 The numbers are those of ``D = 1``, ``W = 1``, ``B = -1``.  For three tokens the mean is integrated beside the deviations, in
-units in which it is of order one, so that its digits do not drown in those of the tokens.
+as many digits as its own do not drown in those of the tokens.
 """
 
 from __future__ import annotations
 
-import math
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
+import mpmath
 import sympy as sp
 
-from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.properties.trajectories import extrapolated
 from eigentoken.proofs.steps.reductions import grouped
 from eigentoken.proofs.steps.tensor_reductions import slope, velocity
 from eigentoken.proofs.steps.textbook_flows import MEAN_VALUE_DIFFERENCE
@@ -170,30 +170,23 @@ def mean_moves() -> Verdict:
     return fails(f"the mean moves with {speed}")
 
 
-@cache
-def _run(times: tuple[float, ...], unit: float) -> list[tuple[float, list[float]]]:
-    """(mean, tokens) at the times from (1, 0.2, -0.9): the mean in the given unit, and two deviations."""
-
-    exp = math.exp
-
-    def field(_: float, state: Any) -> list[float]:
-        mean, first, second = state[0] * unit, state[1], state[2]
-        third = -first - second
-        pulls = []
-        for token in (mean + first, mean + second, mean + third):  # written out: it is called half a million times
-            a, b, c = exp(token * first), exp(token * second), exp(token * third)
-            pulls.append((a * first + b * second + c * third) / (a + b + c))
-        push = sum(pulls) / 3
-        return [-state[0] - push / unit, push - pulls[0], push - pulls[1]]
-
-    found = integrate(field, [0.1 / unit, 0.9, 0.1], list(times))
-    return [(mean * unit, [mean * unit + one, mean * unit + two, mean * unit - one - two]) for mean, one, two in found]
+def _velocity(_: Any, state: Sequence[Any]) -> list[Any]:
+    """Of the mean and of two deviations from it, in mpmath."""
+    mean, first, second = state
+    apart = (first, second, -first - second)
+    pulls = []
+    for each in apart:
+        weights = [mpmath.exp((mean + each) * other) for other in apart]
+        pulls.append(mpmath.fdot(weights, apart) / mpmath.fsum(weights))
+    push = mpmath.fsum(pulls) / 3
+    return [-mean - push, push - pulls[0], push - pulls[1]]
 
 
-def three_tokens_example() -> list[float]:
+def three_tokens_example() -> list[Any]:
     """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t =
     100."""
-    (mean, tokens), (late, spread) = _run((10.0, 100.0), 1e-7)
-    apart = [each - late for each in spread]
-    second, third = (sum(each**k for each in apart) / 3 for k in (2, 3))
-    return [*tokens, mean, late, third / second**1.5, late / (-second * third / 2)]
+    start = [mpmath.mpf(each) / 10 for each in (1, 9, 1)]
+    (mean, one, two), (late, *few) = extrapolated(_velocity, start, [10, 100], 18)
+    apart = [*few, -sum(few)]
+    second, third = (mpmath.fsum(each**k for each in apart) / 3 for k in (2, 3))
+    return [mean + one, mean + two, mean - one - two, mean, late, third / second**1.5, late / (-second * third / 2)]

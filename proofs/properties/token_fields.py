@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.proofs.properties.trajectories import integrate
+from eigentoken.proofs.properties.trajectories import extrapolated, integrate
 
 __all__ = ["attention", "euclidean", "on_circle", "precise", "random_units", "rescaled", "run", "sphere", "unit_rows"]
 
@@ -64,12 +64,8 @@ def sphere(x: Array, value: Array, score: Array, *, causal: bool = False, softma
 
 
 def precise(field: Any, start: Sequence[Any], time: Any, digits: int = 22) -> list[Any]:
-    """The state at one time, in mpmath: ``field(t, state)`` is a list of numbers (Taylor series, slow and accurate)."""
-    import mpmath
-
-    with mpmath.workdps(digits + 8):
-        solved = mpmath.odefun(field, 0, [mpmath.mpf(each) for each in start], tol=mpmath.mpf(10) ** -digits)
-        return list(solved(mpmath.mpf(time)))
+    """The state at one time, in mpmath: ``field(t, state)`` is a list of numbers."""
+    return extrapolated(field, start, [time], digits)[0]
 
 
 def run(field: Any, start: Array, times: Sequence[float]) -> list[Array]:

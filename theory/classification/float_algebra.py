@@ -43,36 +43,39 @@ def doubles(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class FloatAlgebra:
-    """The operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays."""
+    """The operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays.
 
-    def attention(self, x: Array, score: Array | None, mask: MaskValue, over_root_d: bool) -> Array:
+    A matrix is one for all instances, ``(d, d)``, or one for each, ``(..., d, d)``; so is a number that multiplies a state.
+    """
+
+    def attention(self, x: Array, score: Any, mask: MaskValue, over_root_d: bool) -> Array:
         n, d = x.shape[-2:]
-        seen = np.ones((n, n)) if mask is None else np.array(mask, dtype=float)
-        scores = np.zeros((n, n)) if score is None else np.einsum("...ia,ab,...jb->...ij", x, score, x)
-        shifted = np.exp(scores - np.max(scores.real, axis=-1, keepdims=True)) * seen
-        total = shifted.sum(axis=-1, keepdims=True) * (np.sqrt(d) if over_root_d else 1.0)
-        weights: Array = shifted / total
-        return weights
+        scores = np.zeros((n, n)) if score is None else self.scores(x, score)
+        if mask is not None:
+            scores = np.where(np.asarray(mask, dtype=bool), scores, -np.inf)
+        shifted = np.exp(scores - _largest(scores.real))
+        total = shifted @ np.ones((n, 1))  # the sum of short rows is ten times slower
+        return np.asarray(shifted / (total * d**0.5 if over_root_d else total))
 
     def average(self, weights: Array, x: Array) -> Array:
         return np.asarray(weights @ x)
 
     def apply(self, matrix: Array | None, x: Array) -> Array:
-        return x if matrix is None else np.asarray(x @ matrix.T)
+        return x if matrix is None else np.asarray(x @ np.asarray(matrix).mT)
 
-    def add(self, x: Array, u: Array, step: float = 1) -> Array:
-        return np.asarray(x + step * u)
+    def add(self, x: Array, u: Array, step: Any = 1) -> Array:
+        return np.asarray(x + u if isinstance(step, int) and step == 1 else x + _of_each(step) * u)
 
     def normalise(self, y: Array, metric: Array | None = None) -> Array:
-        squares = (y * (y if metric is None else y @ metric)).sum(axis=-1, keepdims=True)
-        return np.asarray(y / np.sqrt(squares))
+        return np.asarray(y / np.sqrt(_inner(y, y if metric is None else y @ metric)))
 
     def tangent(self, x: Array, u: Array, metric: Array | None = None) -> Array:
-        height = (x * (u if metric is None else u @ metric)).sum(axis=-1, keepdims=True)
-        return np.asarray(u - height * x)
+        return np.asarray(u - _inner(x, u if metric is None else u @ metric) * x)
 
-    def scores(self, x: Array, matrix: Array | None) -> Array:
-        return np.asarray(x @ np.swapaxes(x if matrix is None else x @ matrix.T, -1, -2))
+    def scores(self, x: Array, matrix: Any) -> Array:
+        if callable(matrix):
+            return _scores_by_pair(x, matrix)
+        return np.asarray(x @ (x if matrix is None else x @ np.asarray(matrix).mT).mT)
 
     def function(self, name: str, values: Array) -> Array:
         if checked_function(name) == "sigmoid":
@@ -93,11 +96,36 @@ class FloatAlgebra:
     def product(self, a: Array, b: Array) -> Array:
         return np.asarray(a * b)
 
-    def scale(self, x: Array, number: float) -> Array:
-        return np.asarray(x * number)
+    def scale(self, x: Array, number: Any) -> Array:
+        return np.asarray(x * _of_each(number))
 
     def shift(self, x: Array, vector: Array | None) -> Array:
-        return x if vector is None else np.asarray(x + vector)
+        return x if vector is None else np.asarray(x + vector[..., None, :])
+
+
+def _inner(x: Array, y: Array) -> Array:
+    """``x_i^T y_i`` of each token, with an axis for its coordinates."""
+    return np.asarray(np.einsum("...i,...i->...", x, y)[..., None])
+
+
+def _largest(rows: Array) -> Array:
+    """The largest entry of each row, halves compared with each other: numpy goes through short rows ten times slower."""
+    while rows.shape[-1] > 1:
+        half = (rows.shape[-1] + 1) // 2
+        rows = np.maximum(rows[..., :half], rows[..., -half:])
+    return rows
+
+
+def _of_each(number: Any) -> Any:
+    """A number, or one for each instance, beside a state."""
+    return number[..., None, None] if isinstance(number, np.ndarray) else number
+
+
+def _scores_by_pair(x: Array, score: Callable[[int, int], Any]) -> Array:
+    """``x_i^T M_ij x_j`` for scores that depend on the positions."""
+    places = range(x.shape[-2])
+    rows = [[_inner(x[..., i, :], (np.asarray(score(i, j)) @ x[..., j, :, None])[..., 0]) for j in places] for i in places]
+    return np.stack([np.concatenate(row, axis=-1) for row in rows], axis=-2)
 
 
 @dataclass(frozen=True)

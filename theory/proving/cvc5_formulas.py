@@ -1,4 +1,7 @@
-"""Sign conditions on FLINT polynomials as formulas for cvc5, and what the terms of sympy are before they become polynomials."""
+"""Sign conditions on FLINT polynomials as formulas for cvc5, and what the terms of sympy are before they become polynomials.
+
+Terms are made by cvc5's base interface: its pythonic one looks up the sort of each part of each sum again.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import sympy as sp
 __all__ = [
     "SIGNS",
     "Formula",
+    "Terms",
     "all_of",
     "any_of",
     "common_exponents",
@@ -25,8 +29,55 @@ __all__ = [
     "truth",
 ]
 
-Formula = Callable[[Any], Any]
-"A condition before the solver is chosen: given the table of solver variables it returns the solver's term."
+class Terms:
+    """The terms of one question: letters ``g0, g1, ...``, and each formula and polynomial once."""
+
+    def __init__(self) -> None:
+        import cvc5
+
+        #: before cvc5 1.2 a solver makes its own terms, and no other solver reads them
+        self.shared = hasattr(cvc5, "TermManager")
+        self.manager = cvc5.TermManager() if self.shared else cvc5.Solver()
+        self.kind = cvc5.Kind
+        self.zero = self.manager.mkReal(0)
+        self._real = self.manager.getRealSort()
+        self._letters: dict[int, Any] = {}
+        self._known: dict[Formula, Any] = {}
+
+    def solver(self) -> Any:
+        """A solver for these terms."""
+        import cvc5
+
+        return cvc5.Solver(self.manager) if self.shared else self.manager
+
+    def __call__(self, formula: Formula) -> Any:
+        """The term of a formula."""
+        if formula not in self._known:
+            self._known[formula] = formula(self)
+        return self._known[formula]
+
+    def make(self, kind: Any, parts: Sequence[Any]) -> Any:
+        """A term of one part is that part."""
+        return parts[0] if len(parts) == 1 else self.manager.mkTerm(kind, *parts)
+
+    def letter(self, place: int) -> Any:
+        if place not in self._letters:
+            self._letters[place] = self.manager.mkConst(self._real, f"g{place}")
+        return self._letters[place]
+
+    def polynomial(self, polynomial: Any) -> Any:
+        """A FLINT polynomial as a sum of products."""
+        total = []
+        for exponents, coefficient in polynomial.to_dict().items():
+            product = [self.manager.mkReal(f"{coefficient.p}/{coefficient.q}")]
+            for place, power in enumerate(exponents):
+                product += [self.letter(place)] * int(power)
+            total.append(self.make(self.kind.MULT, product))
+        return self.make(self.kind.ADD, total) if total else self.zero
+
+
+Formula = Callable[[Terms], Any]
+"A condition before the solver is chosen: given the terms of a question it returns its own."
 
 SIGNS = {
     sp.StrictGreaterThan: ">",
@@ -39,19 +90,19 @@ SIGNS = {
 
 
 def all_of(parts: Sequence[Formula]) -> Formula:
-    return lambda smt: smt.And(smt.BoolVal(True), smt.BoolVal(True), *(part(smt) for part in parts))
+    return lambda terms: terms.make(terms.kind.AND, [terms(part) for part in parts] or [terms.manager.mkTrue()])
 
 
 def any_of(*parts: Formula) -> Formula:
-    return lambda smt: smt.Or(smt.BoolVal(False), smt.BoolVal(False), *(part(smt) for part in parts))
+    return lambda terms: terms.make(terms.kind.OR, [terms(part) for part in parts] or [terms.manager.mkFalse()])
 
 
 def not_(part: Formula) -> Formula:
-    return lambda smt: smt.Not(part(smt))
+    return lambda terms: terms.manager.mkTerm(terms.kind.NOT, terms(part))
 
 
 def same_truth(one: Formula, two: Formula) -> Formula:
-    return lambda smt: one(smt) == two(smt)
+    return lambda terms: terms.manager.mkTerm(terms.kind.EQUAL, terms(one), terms(two))
 
 
 def common_exponents(statements: Sequence[Any]) -> dict[Any, tuple[Any, int]]:
@@ -119,36 +170,17 @@ def radical(factors: Iterable[tuple[Any, int]], product: Any) -> Any:
 
 
 def truth(value: bool) -> Formula:
-    return lambda smt: smt.BoolVal(value)
+    return lambda terms: terms.manager.mkBoolean(value)
 
 
 def different_truth(one: Formula, two: Formula) -> Formula:
-    return lambda smt: one(smt) != two(smt)
+    return not_(same_truth(one, two))
 
 
 def compared(sign: str, polynomial: Any) -> Formula:
-    return lambda smt: _compare(sign, _term(polynomial, smt), smt)
+    def term(terms: Terms) -> Any:
+        kinds = {">": "GT", ">=": "GEQ", "<": "LT", "<=": "LEQ", "=": "EQUAL", "!=": "EQUAL"}
+        found = terms.manager.mkTerm(getattr(terms.kind, kinds[sign]), terms.polynomial(polynomial), terms.zero)
+        return terms.manager.mkTerm(terms.kind.NOT, found) if sign == "!=" else found
 
-
-def _term(polynomial: Any, smt: Any) -> Any:
-    """A FLINT polynomial as a cvc5 term."""
-    total = smt.RealVal(0)
-    for exponents, coefficient in polynomial.to_dict().items():
-        product = smt.RealVal(f"{coefficient.p}/{coefficient.q}")
-        for index, power in enumerate(exponents):
-            for _ in range(int(power)):
-                product = product * smt.Real(f"g{index}")
-        total = total + product
-    return total
-
-
-def _compare(sign: str, term: Any, smt: Any) -> Any:
-    zero = smt.RealVal(0)
-    return {
-        ">": lambda: term > zero,
-        ">=": lambda: term >= zero,
-        "<": lambda: term < zero,
-        "<=": lambda: term <= zero,
-        "=": lambda: term == zero,
-        "!=": lambda: term != zero,
-    }[sign]()
+    return term

@@ -214,7 +214,7 @@ def _serve_always(source: BinaryIO, target: BinaryIO) -> None:
 
     Where its time ends the copy, it is said that nobody answered, and the next copy begins.
     """
-    import cvc5.pythonic  # noqa: F401
+    import cvc5  # noqa: F401
 
     import eigentoken.theory.proving.cvc5_inequalities  # noqa: F401
 

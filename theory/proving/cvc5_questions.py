@@ -11,6 +11,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from eigentoken.theory.proving.cvc5_formulas import (
     SIGNS,
     Formula,
+    Terms,
     all_of,
     any_of,
     common_exponents,
@@ -74,6 +75,8 @@ class RealQuestion:
         self._products: dict[str, Formula] = {}
         self._taken: set[Any] = set()
         self._answered: set[int] = set()
+        self._terms = Terms()
+        self._used = False
         self.solved: list[tuple[int, Any]] = []
         self._divisors: list[Any] = []
         self._nonzero = set().union(*(known_nonzero(each) for each in given))
@@ -289,12 +292,17 @@ class RealQuestion:
             top, bottom = self._fraction(node.lhs - node.rhs)
             return self._sign(SIGNS[node.func], top, bottom)
         parts = [self._condition(part) for part in node.args]
-        name = {sp.And: "And", sp.Or: "Or", sp.Not: "Not", sp.Implies: "Implies"}.get(node.func)
-        if name is None and isinstance(node, sp.Equivalent) and len(parts) == 2:
+        if isinstance(node, sp.And):
+            return all_of(parts)
+        if isinstance(node, sp.Or):
+            return any_of(*parts)
+        if isinstance(node, sp.Not):
+            return not_(*parts)
+        if isinstance(node, sp.Implies):
+            return any_of(not_(parts[0]), parts[1])
+        if isinstance(node, sp.Equivalent) and len(parts) == 2:
             return same_truth(*parts)
-        if name is None:
-            raise ValueError(f"{node.func.__name__} has no translation: write And, Or, Not, Implies")
-        return lambda smt: getattr(smt, name)(*(part(smt) for part in parts))
+        raise ValueError(f"{node.func.__name__} has no translation: write And, Or, Not, Implies")
 
     def _sign(self, sign: str, top: Any, bottom: Any = None) -> Formula:
         """``top / bottom SIGN 0``, by the signs of irreducible factors (where the bottom is zero, nothing is asked of it)."""
@@ -377,28 +385,33 @@ class RealQuestion:
     def _asked(
         self, formulas: list[Formula], attempt: Attempt, seconds: int
     ) -> tuple[str, dict[sp.Symbol, sp.Rational]]:
-        import cvc5.pythonic as smt
-
-        solver = smt.SolverFor("QF_NRA")
-        limits = {"rlimit-per": str(attempt.budget), "tlimit-per": str(1000 * seconds)}
+        if self._used and not self._terms.shared:
+            self._terms = Terms()
+        terms, self._used = self._terms, True
+        solver = terms.solver()
+        solver.setLogic("QF_NRA")
+        limits = {"rlimit-per": str(attempt.budget), "tlimit-per": str(1000 * seconds), "produce-models": "true"}
         for name, value in {**attempt.options, **limits}.items():
             solver.setOption(name, value)
         if attempt.squares:
-            letters = [smt.Real(f"g{place}") for place in range(len(self.leaves))]
-            solver.add(*(each * each >= 0 for each in letters))
-        solver.add(*(formula(smt) for formula in formulas))
-        if attempt.products:
-            solver.add(*(formula(smt) for formula in self._products.values()))
-        answer = str(solver.check())
-        return answer, self._model(solver.model(), smt) if answer == "sat" else {}
+            letters = [terms.letter(place) for place in range(len(self.leaves))]
+            for each in letters:
+                square = terms.manager.mkTerm(terms.kind.MULT, each, each)
+                solver.assertFormula(terms.manager.mkTerm(terms.kind.GEQ, square, terms.zero))
+        for formula in [*formulas, *(self._products.values() if attempt.products else ())]:
+            solver.assertFormula(terms(formula))
+        answer = solver.checkSat()
+        if answer.isSat():
+            return "sat", self._model(solver)
+        return "unsat" if answer.isUnsat() else "unknown", {}
 
-    def _model(self, found: Any, smt: Any) -> dict[sp.Symbol, sp.Rational]:
+    def _model(self, solver: Any) -> dict[sp.Symbol, sp.Rational]:
         """The rational values of the symbols, also of those that were replaced."""
         values: dict[int, Any] = {}
         for place in range(len(self.leaves)):
-            value = found[smt.Real(f"g{place}")]
-            if value is not None and smt.is_rational_value(value):
-                exact = value.as_fraction()
+            value = solver.getValue(self._terms.letter(place))
+            if value.isRealValue():
+                exact = value.getRealValue()
                 values[place] = fmpq(exact.numerator, exact.denominator)
         for place, (top, bottom) in reversed(self.solved):
             used = (other for each in (top, bottom) for other, degree in enumerate(each.degrees()) if degree)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import lcm
@@ -22,7 +22,7 @@ from sympy.polys.rings import PolyElement, ring
 
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 
-__all__ = ["identity_verdict", "numerator_polynomial", "rational_point", "value_ball"]
+__all__ = ["Quotients", "identity_verdict", "numerator_polynomial", "rational_point", "value_ball"]
 
 #: Points that are tried before the whole normal form is computed.
 EARLY = 2
@@ -60,16 +60,16 @@ def _generators(expression: Any) -> dict[Any, Any]:
     return replacement
 
 
-class _Quotients:
+class Quotients:
     """Expressions as quotients of sparse polynomials: every symbol, root and opaque part is a generator of its own.
 
     A zero numerator proves that the expression vanishes where it is defined.  One that is not zero proves nothing: that
     ``(b^(1/N))^N = b`` is not known here.
     """
 
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, expression: Any, letters: Sequence[Any] = ()) -> None:
         self.roots: dict[Any, int] = {}
-        self.atoms: dict[Any, None] = {}
+        self.atoms: dict[Any, None] = dict.fromkeys(letters)
         self._collect(expression)
         keys = [*self.roots, *self.atoms]
         self.ring, *generators = ring([f"g{index}" for index in range(max(1, len(keys)))], sp.QQ)
@@ -90,23 +90,23 @@ class _Quotients:
 
     def numerator(self, node: Any) -> PolyElement:
         """:raises ZeroDivisionError: a denominator vanishes identically."""
-        return self._quotient(node)[0]
+        return self.quotient(node)[0]
 
-    def _quotient(self, node: Any) -> tuple[PolyElement, Counter[PolyElement]]:
+    def quotient(self, node: Any) -> tuple[PolyElement, Counter[PolyElement]]:
         """The numerator, and the monic factors of the denominator with their powers."""
         if node.is_Rational:
             return self.ring(sp.QQ(int(node.p), int(node.q))), Counter()
         if node.is_Add:
-            return self._sum([self._quotient(part) for part in node.args])
+            return self._sum([self.quotient(part) for part in node.args])
         if node.is_Mul:
             top, bottom = self.ring.one, Counter[PolyElement]()
             for part in node.args:
-                more, below = self._quotient(part)
+                more, below = self.quotient(part)
                 top *= more
                 bottom.update(below)
             return top, bottom
         if node.is_Pow and node.exp.is_Integer:
-            return self._power(self._quotient(node.base), int(node.exp))
+            return self._power(self.quotient(node.base), int(node.exp))
         if node.is_Pow and node.exp.is_Rational:
             share = int(node.exp * self.roots[node.base])  # b^(p/q) = (b^(1/N))^(p N/q)
             return self._power((self.generators[node.base], Counter()), share)
@@ -141,7 +141,7 @@ class _Quotients:
 def _vanishes(generated: Any) -> bool:
     """Is the numerator zero over generators that are all independent?  ``False`` proves nothing."""
     try:
-        return not _Quotients(generated).numerator(generated)
+        return not Quotients(generated).numerator(generated)
     except ZeroDivisionError:
         return False
 

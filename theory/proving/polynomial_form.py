@@ -8,15 +8,18 @@ fact is a theorem for the true function, so whatever follows from the facts foll
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from itertools import combinations
 from math import lcm
-from operator import is_
+from operator import is_, mul
 
 import sympy as sp
+from sympy.polys.polyutils import _sort_gens
 
 from eigentoken.theory.proving.ball_evaluation import sign
+from eigentoken.theory.proving.normal_form import Quotients
 
 __all__ = ["Translation", "as_condition", "assumed_of", "replaced"]
 
@@ -70,8 +73,24 @@ def _quotient(expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Numerator and denominator without a common factor."""
     if _is_polynomial(expression):
         return sp.expand(expression), sp.Integer(1)
+    if _is_rational(expression):
+        letters = _sort_gens(expression.free_symbols)
+        quotients = Quotients(expression, letters)
+        with suppress(ZeroDivisionError):
+            top, factors = quotients.quotient(expression)
+            above, below = top.cancel(reduce(mul, (each**times for each, times in factors.items()), quotients.ring.one))
+            return above.as_expr(*letters), below.as_expr(*letters)
     numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
     return numerator, denominator
+
+
+def _is_rational(node: sp.Expr) -> bool:
+    """Made of letters and rational numbers by sums, products and whole powers."""
+    if isinstance(node, sp.Add | sp.Mul):
+        return all(map(_is_rational, node.args))
+    if isinstance(node, sp.Pow):
+        return bool(node.exp.is_Integer) and _is_rational(node.base)
+    return bool(node.is_Symbol or node.is_Rational)
 
 
 def _is_polynomial(node: sp.Expr) -> bool:
