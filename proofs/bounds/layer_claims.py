@@ -27,6 +27,7 @@ __all__ = [
     "PLAIN_ROWS",
     "ROW_OPERATOR",
     "WIDE_ROW",
+    "block_norms",
     "wide_row",
 ]
 
@@ -128,6 +129,20 @@ BLOCK_NORMS = (
         _W,
     ),
 )
+
+
+def block_norms(k: Kernel) -> Proved:
+    """A proof of :data:`BLOCK_NORMS`: one normal form, and the inequality of Cauchy and Schwarz for each block."""
+    g = vector(_OWN.name, I)
+    slope = k.slope(dot(g, head(I)), "w")
+    whole = dot(_pulled(I, K), vector("w", K)).summed(K)
+    same = k.reduction(slope.proposition.word.relation.rhs.expression, whole)
+    equal = k.arithmetic([slope, same], sp.Eq(Slope(dot(g, head(I)), "w"), Tensor(whole), evaluate=False))
+    small = k.textbook(EUCLIDEAN, y=_pulled(I, K), z=vector("w", K))
+    for letter in (_W, _OWN):
+        equal, small = k.generalise(letter, equal), k.generalise(letter, small)
+    return k.conjunction(k.generalise(I, equal), k.generalise(I, k.generalise(K, small)))
+
 
 _IN_BALL = for_all(sp.Le(Tensor(_square(_token(J))), _R**2, evaluate=False), J)
 _p = SCORES * _R**2
