@@ -157,10 +157,10 @@ CL_4 = register(
                 RemarkKind.OPEN,
                 r"(b) If all $z_i$ converge, every limit $p$ satisfies $p^{\top}Wp = \max_jp^{\top}Wz_j(\infty)$, for every "
                 r"$W$. (c) For $W = W^{\top} \succ 0$ and a polytope $K$ with vertices $v_j$ the set of the $x$ in $K$ with "
-                r"$x^{\top}Wx = \max_jx^{\top}Wv_j$ is finite and in $\partial K \cup \{0\}$, $\partial$ in $\mathbb R^d$: "
-                r"at most one point for each face, the $W$-orthogonal projection of $0$ on its affine hull. Both are written out "
-                r"and tried on instances. (d) That every $z_i$ converges for $W = W^{\top} \succ 0$, and that all vertices of the "
-                r"last hull are such points, is cited from the source.",
+                r"$x^{\top}Wx = \max_jx^{\top}Wv_j$ is finite, in $\partial K \cup \{0\}$ (in $\mathbb R^d$): "
+                r"at most one point for each face, the $W$-orthogonal projection of $0$ on its affine hull. Both are written "
+                r"out and tried on instances. (d) That every $z_i$ converges for $W = W^{\top} \succ 0$, and that all vertices "
+                r"of the last hull are such points, is cited from the source.",
             ),
         ),
         printed=Printed(
