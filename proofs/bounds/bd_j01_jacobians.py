@@ -18,7 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
-from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR
+from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR, block_norms
 from eigentoken.proofs.bounds.no_constant import NO_CONSTANT, no_constant
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
@@ -242,8 +242,15 @@ BD_J3 = register(
         title="A local bound on the norm of a Jacobian: norms of blocks",
         systems=("token-flow",),
         claims=tuple(map(Formula, BLOCK_NORMS)),
-        text=r"So, at given tokens, any mask, any biases, one head or several, with or without the skip: $\lVert Df(X)\rVert \le "
-        r"B_3 = \lVert N\rVert$ for the nonnegative matrix $N_{il} = \lVert\partial f_i/\partial x_l\rVert$.",
+        proof=block_norms,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"So $\lVert Df(X)\rVert \le B_3 = \lVert N\rVert$ for the nonnegative matrix $N_{il} = \lVert\partial "
+                r"f_i/\partial x_l\rVert$. With a mask, biases, several heads or the skip the blocks are others and the bound is "
+                r"the same: tried on instances.",
+            ),
+        ),
         depends=("BD-J1",),
         property_tests=(OnInstances(local_bounds),),
         vectors=(Vector("TV-J: B_3", _part(1), ("1.302704414181549",)),),

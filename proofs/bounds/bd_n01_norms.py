@@ -13,11 +13,14 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, norm_derivative, normalised
-from eigentoken.proofs.bounds.layer_claims import (
+from eigentoken.proofs.bounds.norm_claims import (
     CENTRED_NORM_DERIVATIVE,
+    DERIVATIVE_BOUND,
     NORM_DERIVATIVE,
     RADIUS_OF_A_CENTRED_NORM,
     RADIUS_OF_A_NORM,
+    derivatives,
+    radii,
 )
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
@@ -31,7 +34,7 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 
 
 def _drawn(source: np.random.Generator) -> tuple[Any, Any, Any, float, bool]:
@@ -158,9 +161,17 @@ BD_N1 = register(
         title="The radius of what a norm puts out",
         systems=("pre-norm-flow",),
         claims=(Formula(RADIUS_OF_A_NORM), Formula(RADIUS_OF_A_CENTRED_NORM)),
-        text=r"RMSNorm $x \mapsto g \odot x/\sqrt{|x|^2/d + \epsilon} + b$ puts out vectors of length at most "
-        r"$\sqrt d\,\max_k|g_k| + |b|$, LayerNorm at most $\sqrt d\,\lVert\mathrm{diag}(g)\Pi_d\rVert + |b|$ with $\Pi_d = I - "
-        r"\frac1d\mathbf 1\mathbf 1^{\top}$; both are suprema when $b = 0$.",
+        proof=radii,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"RMSNorm $x \mapsto g \odot x/\sqrt{|x|^2/d + \epsilon} + b$ is $sGw + b$ with $w = x$, $G = "
+                r"\operatorname{diag}(g)$ and $s \le \sqrt d/|x|$; its radius is $\sqrt d\max_k|g_k| + |b|$. For LayerNorm "
+                r"$w = \Pi_dx$ with $\Pi_d = I - \frac1d\mathbf 1\mathbf 1^{\top}$, $e$ is $\mathbf 1$, and the least $c$ is "
+                r"$\lVert\operatorname{diag}(g)\Pi_d\rVert$.",
+            ),
+            Remark(RemarkKind.OPEN, "Both radii are suprema when $b = 0$: seen on the vector, not proved here."),
+        ),
         property_tests=(OnInstances(image_of_a_norm),),
         vectors=(Vector("TV-N1: LayerNorm, g = (3, 4), and 4 sqrt(2)", _layernorm_radius, ("5", "5.656854249492380")),),
         variants=(Variant("max|g|", "the mean gain: g = (3, 1), x = e_1", _mean_gain),),
@@ -173,12 +184,20 @@ BD_N2 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="The derivative of a norm",
-        systems=("pre-norm-flow",),
-        claims=(Formula(NORM_DERIVATIVE), Formula(CENTRED_NORM_DERIVATIVE)),
-        text=r"$D\,\mathrm{RMS}(x) = \frac1\sigma\mathrm{diag}(g)(I - \frac{xx^{\top}}{d\sigma^2})$ and $D\,\mathrm{LN}(x) = "
-        r"\frac1\sigma\mathrm{diag}(g)(I - \frac{\mathbf 1\mathbf 1^{\top}}d - \frac{zz^{\top}}d)$ with $z = "
-        r"\Pi_dx/\sigma$; the norms "
-        r"are at most $\max_k|g_k|/\sigma(x)$.",
+        systems=("token-flow",),
+        claims=(Formula(NORM_DERIVATIVE), Formula(CENTRED_NORM_DERIVATIVE), Formula(DERIVATIVE_BOUND)),
+        proof=derivatives,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"Of the quotients that norms are, $B$ in the place of the gain $\operatorname{diag}(g)$: with "
+                r"$\sigma = |x|/\sqrt d$ this is $D\,\mathrm{RMS}(x) = "
+                r"\frac1\sigma\mathrm{diag}(g)(I - \frac{xx^{\top}}{d\sigma^2})$ and, for $z = \Pi_dx/\sigma$, "
+                r"$D\,\mathrm{LN}(x) = \frac1\sigma\mathrm{diag}(g)(I - \frac{\mathbf 1\mathbf 1^{\top}}d - "
+                r"\frac{zz^{\top}}d)$, with norms of at most $\max_k|g_k|/\sigma(x)$. The system of the claims is a flow of "
+                r"tokens in Euclidean space: only its states enter. An $\epsilon > 0$ acts as one more coordinate.",
+            ),
+        ),
         property_tests=(OnInstances(derivative_of_a_norm),),
     )
 )

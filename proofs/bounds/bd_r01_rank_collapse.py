@@ -16,12 +16,15 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.bounds.depth import DEPTH, depth
+from eigentoken.proofs.bounds.diameters import CONTRACTED, SKIP, contracted, skip
 from eigentoken.proofs.bounds.head_map import COLLAPSE, collapse
 from eigentoken.proofs.bounds.heads import diameter, norm, random_head, softmax, variation
-from eigentoken.proofs.bounds.layer_claims import CHAIN, CONTRACTED, DEPTH, SINK, SKIP
+from eigentoken.proofs.bounds.shared_mass import CHAIN, SINK, chain, sink
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
     Counterexample,
@@ -85,7 +88,7 @@ def basin_radius(U: Any, P: Any) -> Any:
     return mp.sqrt(4 * mp.atanh(1 / mp.mpf(U)) / P)
 
 
-def depth(source: np.random.Generator) -> Mapping[str, float]:
+def recursion(source: np.random.Generator) -> Mapping[str, float]:
     """BD-R2: orbits of the pair from both sides of D*, and the closed bound."""
     U, P = float(source.uniform(1.05, 4)), float(source.uniform(0.2, 3))
     star = float(basin_radius(U, P))
@@ -108,7 +111,7 @@ def depth(source: np.random.Generator) -> Mapping[str, float]:
     }
 
 
-def sink(source: np.random.Generator) -> Mapping[str, float]:
+def sinks(source: np.random.Generator) -> Mapping[str, float]:
     """BD-M1: a causal head, its first column, and the bound on it from the scores."""
     head = replace(random_head(source), bias=np.zeros(1))
     n = head.n
@@ -227,6 +230,7 @@ BD_R1b = register(
         title="Pure attention contracts diameters, from norms alone",
         systems=("token-flow",),
         claims=tuple(map(Formula, CONTRACTED)),
+        proof=contracted,
         depends=("BD-R1",),
         property_tests=(OnInstances(two_tokens_of_a_head),),
         variants=(
@@ -250,13 +254,23 @@ BD_R2 = register(
         source=Source(HERE, ""),
         title="The basin of rank collapse",
         claims=tuple(map(Formula, DEPTH)),
-        text=r"$D_{k+1} \le \lVert U\rVert D_k\tanh(\frac14\lVert P\rVert D_k^2)$. If $\lVert U\rVert \le 1$, $D_k "
-        r"\to 0$ from every start; if "
-        r"$\lVert U\rVert > 1$, $D_k \to 0$ whenever $D_0 < D^* = \sqrt{4\,\mathrm{artanh}(1/\lVert U\rVert)/\lVert "
-        r"P\rVert}$, and no larger "
-        r"number would do. With $\beta = \lVert U\rVert\lVert P\rVert$: $D_k \le (\beta/4)^{(3^k-1)/2}D_0^{3^k}$.",
+        proof=depth,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$U = \lVert U\rVert$ and $P = \lVert P\rVert$, and $D_0$ is the diameter before a layer: by BD-R1 (several "
+                r"tokens; BD-R1b) the diameter behind it is at most $UD_0\tanh(\frac14PD_0^2)$. The edge is $(D^*)^2 = "
+                r"\frac4P\operatorname{artanh}\frac1U = \frac2P\ln\frac{U + 1}{U - 1}$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"So, layer after layer: if $U \le 1$, $D_k \to 0$ from every start; if $U > 1$, whenever $D_0 < D^*$, and no "
+                r"larger number would do (CX-R2 and BD-R1's case of equality). With $\beta = UP$ the cubic bound gives $D_k \le "
+                r"(\beta/4)^{(3^k-1)/2}D_0^{3^k}$. The iteration is tried on instances.",
+            ),
+        ),
         depends=("BD-R1",),
-        property_tests=(OnInstances(depth),),
+        property_tests=(OnInstances(recursion),),
         printed=Printed(
             text="Without skip connections and feed-forward blocks the output of attention always converges to rank one.",
             wrong=r"Not for $\lVert U\rVert > 1$ and $D_0 \ge D^*$. Said of a literal reading of an abstract; the "
@@ -283,9 +297,15 @@ BD_R4 = register(
         title="With a skip, attention hardly changes diameters near consensus",
         systems=("residual-map",),
         claims=tuple(map(Formula, SKIP)),
-        text=r"No mask, no rotary positions, any biases, $Y = X + \sum_hA_hXU_h^{\top}$: $|D(Y) - D(X)| \le "
-        r"D(X)\sum_h\lVert U_h\rVert"
-        r"\tanh(\frac14\lVert P_h\rVert D(X)^2)$.",
+        proof=skip,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"With several heads and any biases, $Y = X + \sum_hA_hXU_h^{\top}$, $|D(Y) - D(X)| \le "
+                r"D(X)\sum_h\lVert U_h\rVert\tanh(\frac14\lVert P_h\rVert D(X)^2)$: tried on instances, proved for one head "
+                r"without biases. No mask, no rotary positions.",
+            ),
+        ),
         depends=("BD-R1",),
         property_tests=(OnInstances(several_heads),),
         variants=(Variant("no mask", "causal, n = 2, P = 0: D changes by D/2, the bound is 0", _causal_pair),),
@@ -299,19 +319,17 @@ BD_M1 = register(
         source=Source(HERE, ""),
         title="Under a causal mask, an attention sink contracts the values",
         systems=("token-flow",),
+        covers=Covers(masks=("causal",)),
         claims=tuple(map(Formula, SINK)),
-        text=r"Causal mask, one head: with $\epsilon = \min_ja_{j1}$ any two rows have total variation at most $1 - "
-        r"\epsilon$, so "
-        r"$D(f) \le \lVert U\rVert(1 - \epsilon)D(X)$; and $\epsilon \ge 1/(1 + (n - 1)e^w)$, $w$ the largest "
-        r"oscillation of the allowed "
-        r"scores of a row.",
+        proof=sink,
         depends=("BD-S3",),
-        property_tests=(OnInstances(sink),),
+        property_tests=(OnInstances(sinks),),
         notes=(
             Remark(
                 RemarkKind.CONVENTION,
                 r"In the claims $a_{ij}$ and $\bar x_i = \sum_{j \le i} a_{ij}x_j$ are those under the causal mask, and $f$ is a "
-                r"token that all tokens see.",
+                r"token that all tokens see (the first). In diameters: $D(f) \le \lVert U\rVert(1 - \epsilon)D(X)$ with "
+                r"$\epsilon = \min_ja_{j1} \ge 1/(1 + (n - 1)e^w)$.",
             ),
         ),
     )
@@ -325,18 +343,20 @@ BD_M2 = register(
         title="Masks with a root: products of attention matrices contract",
         systems=("token-flow",),
         claims=tuple(map(Formula, CHAIN)),
-        text=r"So, by induction over layers: "
-        r"every nonzero weight of $r$ successive layers is at least $\epsilon$, every token attends to itself, "
-        r"and token $c$ is reached "
-        r"from every token in at most $r$ steps: column $c$ of the product is at least $\epsilon^r$, and the total "
-        r"variation of two of its rows "
-        r"at most $1 - \epsilon^r$. For a sliding causal window $w$: $c = 1$, $r = \lceil(n - 1)/(w - 1)\rceil$.",
+        proof=chain,
         depends=("BD-M1",),
         property_tests=(OnInstances(windows),),
         notes=(
             Remark(
                 RemarkKind.CONVENTION,
                 r"In the claims the rows of a later layer have any queries $u_i$ and keys $k_j$; the token $f$ is the root.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                r"So, by induction over layers: if every nonzero weight of $r$ successive layers is at least $\epsilon$, every "
+                r"token attends to itself, and token $c$ is reached from every token in at most $r$ steps, then column $c$ of "
+                r"the product is at least $\epsilon^r$, and the total variation of two of its rows at most $1 - \epsilon^r$. For "
+                r"a sliding causal window $w$: $c = 1$, $r = \lceil(n - 1)/(w - 1)\rceil$. The induction is tried on windows.",
             ),
         ),
         variants=(Variant("self-loops", "two tokens that look at each other only", _no_self_loops),),

@@ -16,6 +16,7 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.bd_s01_softmax import of_each_weight, proof_of_range, weights_of_a_row
+from eigentoken.proofs.bounds.equiangular import outputs
 from eigentoken.proofs.bounds.heads import softmax
 from eigentoken.proofs.bounds.layer_claims import WIDE_ROW, wide_row
 from eigentoken.proofs.bounds.lemmas import HALF
@@ -25,6 +26,7 @@ from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
+from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.proportion import MultipleOf
@@ -119,14 +121,18 @@ BD_T1 = register(
         kind=Kind.LEMMA,
         source=Source(HERE, ""),
         title="One attention layer on equiangular tokens",
-        text=r"Unit tokens with cosines $\rho$, $V = I$, no skip, scores $\beta x_i^{\top}x_j$: after the layer all "
-        r"cosines are $c_n = "
-        r"\dfrac{\rho + (1 - \rho)\frac{1 - u}n}{\rho + (1 - \rho)(u + \frac{1 - u}n)}$, $u = (a - b)^2$, $b = 1/(n "
-        r"- 1 + e^{\beta(1 - \rho)})$, "
-        r"$a = 1 - (n - 1)b$.",
         systems=("token-flow",),
         conditions=(IsIdentity(matrix("B")), MultipleOf(matrix("W")), *ROOM),
         claims=(ONE_LAYER,),
+        proof=lambda k: outputs(k, proposition(ONE_LAYER)),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"So, for unit tokens with cosines $\rho$, $V = I$, no skip and scores $\beta x_i^{\top}x_j$, all cosines behind "
+                r"it are $c_n = \dfrac{\rho + (1 - \rho)\frac{1 - u}n}{\rho + (1 - \rho)(u + \frac{1 - u}n)}$, $u = (a - "
+                r"b)^2$, $b = 1/(n - 1 + e^{\beta(1 - \rho)})$, $a = 1 - (n - 1)b$; $f_i = B\bar x_i$ is what it puts out.",
+            ),
+        ),
         property_tests=(OnInstances(one_layer),),
         vectors=(
             Vector(

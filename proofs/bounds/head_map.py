@@ -18,6 +18,7 @@ __all__ = [
     "HULL",
     "JACOBIAN",
     "SPREAD",
+    "TWO_TOKENS",
     "collapse",
     "head",
     "hull",
@@ -25,6 +26,7 @@ __all__ = [
     "mean",
     "row",
     "spread",
+    "two_tokens",
 ]
 
 VALUE, SCORE, TRANSPOSED = matrix("B"), matrix("W"), matrix("W^T")
@@ -100,20 +102,39 @@ _TWO = (I, OTHER, Z, MIDDLE, QUARTER, CENTRE, RADIUS)
 COLLAPSE = for_all(Implication(_NEAR, proposition(sp.Le(_GAP, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))), *_TWO)
 
 
-def collapse(k: Kernel) -> Proved:
-    """A proof of :data:`COLLAPSE` from two rows of attention (BD-S2)."""
+_APART = Tensor(dot(_z, head(I))) - Tensor(dot(_z, head(OTHER)))
+#: The same of the head map, at one state.
+TWO_TOKENS = for_all(
+    Implication(_NEAR, proposition(sp.Le(_APART, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))), *_TWO
+)
+
+
+def two_tokens(k: Kernel) -> Proved:
+    """A proof of :data:`TWO_TOKENS` from two rows of attention (BD-S2)."""
     found = k.settled(lemmas.two_rows(k))
     queries = [vector("x", at).applied(TRANSPOSED) for at in (I, OTHER)]
     for value in (*queries, VectorLetter("x"), vector("x", SLOT).applied(VALUE), _z):
         found = k.instantiate(found, value)
     for value in (MIDDLE, QUARTER, CENTRE, RADIUS):
         found = k.instantiate(found, value)
-    given = k.assume(_NEAR)
-    here = k.modus_ponens(found, given)
+    here = k.modus_ponens(found, k.assume(_NEAR))
     first, second = head(I), head(OTHER)
-    rates = [velocity(k), k.instantiate(k.generalise(I, velocity(k)), OTHER)]
     split = [k.total(dot(_z, first), -dot(_z, second)), k.scaling(dot(_z, second), -1)]
-    end = k.arithmetic([here, *rates, *split], sp.Le(_GAP, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))
+    end = k.arithmetic([here, *split], sp.Le(_APART, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))
+    end = k.discharge(_NEAR, end)
+    for letter in reversed(_TWO):
+        end = k.generalise(letter, end)
+    return end
+
+
+def collapse(k: Kernel) -> Proved:
+    """A proof of :data:`COLLAPSE`: the head map is the velocity."""
+    found = two_tokens(k)
+    for letter in _TWO:
+        found = k.instantiate(found, _z if letter == Z else letter)
+    here = k.modus_ponens(found, k.assume(_NEAR))
+    rates = [velocity(k), k.instantiate(k.generalise(I, velocity(k)), OTHER)]
+    end = k.arithmetic([here, *rates], sp.Le(_GAP, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))
     end = k.discharge(_NEAR, end)
     for letter in reversed(_TWO):
         end = k.generalise(letter, end)

@@ -16,7 +16,7 @@ from eigentoken.proofs.bounds.rows import I, J, for_all
 from eigentoken.theory.calculus import Index, delta, dot, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import VelocityIs, rows
-from eigentoken.theory.kernel.propositions import TRUE, Atom, ForAll, Implication, proposition
+from eigentoken.theory.kernel.propositions import Atom, ForAll, Implication, proposition
 from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.kernel.words import equiangular
 from eigentoken.theory.language.conditions import Condition, IsIdentity, Relation
@@ -62,9 +62,10 @@ _ROOM = (1 - RHO) * (1 + (n - 1) * RHO)
 
 
 def pairs(said: Any, cosine: Any = None) -> Formula:
-    """At every equiangular state, for every pair of two tokens."""
+    """At every equiangular state, for every pair of two tokens that are not zero."""
     apart = proposition(sp.Eq(Tensor(delta(I, J)), 0, evaluate=False))
-    return Formula(Implication(equiangular(cosine), ForAll(I, TRUE, ForAll(J, apart, proposition(said)))))
+    some = proposition(sp.Gt(Tensor(_SQUARE), 0, evaluate=False))
+    return Formula(Implication(equiangular(cosine), ForAll(I, some, ForAll(J, apart, proposition(said)))))
 
 
 def _equal(left: Any, right: Any) -> Any:

@@ -35,6 +35,8 @@ class Row:
 
     def __init__(self, query: Expression | None = None, keys: str = KEYS.name) -> None:
         self.query, self.keys = vector(QUERY.name) if query is None else query, keys
+        if _INNER in self.query.free_indices:
+            raise ValueError(f"the sum of a row runs over {_INNER.name}: choose another index for the query")
 
     def score(self, at: Index) -> Expression:
         """``a^T k_j``."""

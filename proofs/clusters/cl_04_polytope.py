@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.bounds.head_map import row
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import attention, rescaled, run
 from eigentoken.proofs.steps.tensor_reductions import velocity
-from eigentoken.theory.calculus import Index, dot, vector
+from eigentoken.theory.calculus import Index, dot, one, vector
 from eigentoken.theory.kernel.formulas import Formula
+from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import TRUE, ForAll, proposition
+from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.terms import matrix
@@ -47,6 +50,24 @@ HULLS = ForAll(
         proposition(sp.Le(Rate(_OWN), Tensor(_OWN), evaluate=False)),
     ),
 )
+
+
+def hulls(k: Kernel) -> Proved:
+    """A proof of :data:`HULLS`: ``w^T x_i - w^T x_i' = sum_j a_ij (w^T x_i - w^T x_j)``, none of them negative."""
+    guard, weights, other = HULLS.body.guard, row(_I), _TOP
+    below = k.instantiate(k.assume(guard), _J)
+    gap, weight = _OWN - other, weights.weight(_J)
+    known = [below, k.total(_OWN, -other), k.scaling(other, -1), k.product(weight, gap), k.positive(weight)]
+    term = k.arithmetic(known, sp.Ge(Tensor(weight * gap), 0, evaluate=False))
+    moved = k.increment(_OWN)
+    mean = (weight * other).summed(_J)
+    written = k.reduction(moved.proposition.word.relation.rhs.expression, mean, k.given(IsIdentity(B)))
+    total = [k.summed(k.generalise(_J, term)), k.reduction((weight * gap).summed(_J), _OWN - mean), k.scaling(one(), 0)]
+    total += [k.total(_OWN, -mean), k.scaling(mean, -1), moved, written]
+    found = k.arithmetic(total, HULLS.body.body)
+    return k.generalise(_W, k.generalise(_I, found, guard))
+
+
 SCORE = np.array([[2, 0.5], [0.5, 1]])
 TOKENS = np.array([[1, 0.2], [-0.6, 0.9], [-0.3, -1.1], [0.2, 0.1], [0.5, -0.4]])
 
@@ -124,18 +145,22 @@ CL_4 = register(
         systems=("token-flow",),
         conditions=(IsIdentity(B),),
         claims=(Formula(HULLS),),
-        text=r"(a) For every $W$ the convex hull of the rescaled tokens $z_i = e^{-t}x_i$ is nested decreasing. (b) If all $z_i$ "
-        r"converge, every limit $p$ satisfies $p^{\top}Wp = \max_jp^{\top}Wz_j(\infty)$, for every $W$. (c) For symmetric $W "
-        r"\succ 0$ and a polytope $K$ with vertices $v_j$ the set $\{x \in K : x^{\top}Wx = \max_jx^{\top}Wv_j\}$ is finite and "
-        r"lies in $\partial K \cup \{0\}$, $\partial$ in $\mathbb R^d$: at most one point for each face, the $W$-orthogonal "
-        r"projection of $0$ on its affine hull.",
+        proof=hulls,
         depends=("CL-1",),
         notes=(
             Remark(
+                RemarkKind.CONVENTION,
+                r"(a) For every $W$ the convex hull of the rescaled tokens $z_i = e^{-t}x_i$ is nested decreasing: along every "
+                r"direction $w$ the highest token has $\frac{d}{dt}e^{-t}w^{\top}x_i \le 0$. CL-1 says it for all times.",
+            ),
+            Remark(
                 RemarkKind.OPEN,
-                r"That every $z_i$ converges for symmetric $W \succ 0$, and that all vertices of the last hull are such points, "
-                r"is cited from the source. (a) is a claim of CL-1, proved by the kernel; (b) and (c) are written out and are "
-                r"no derivation of the kernel.",
+                r"(b) If all $z_i$ converge, every limit $p$ satisfies $p^{\top}Wp = \max_jp^{\top}Wz_j(\infty)$, for every "
+                r"$W$. (c) For $W = W^{\top} \succ 0$ and a polytope $K$ with vertices $v_j$ the set of the $x$ in $K$ with "
+                r"$x^{\top}Wx = \max_jx^{\top}Wv_j$ is finite, in $\partial K \cup \{0\}$ (in $\mathbb R^d$): "
+                r"at most one point for each face, the $W$-orthogonal projection of $0$ on its affine hull. Both are written "
+                r"out and tried on instances. (d) That every $z_i$ converges for $W = W^{\top} \succ 0$, and that all vertices "
+                r"of the last hull are such points, is cited from the source.",
             ),
         ),
         printed=Printed(

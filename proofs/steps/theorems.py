@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.proofs.bibliography import bibtex
-from eigentoken.theory.calculus import Expression, Index, dot, vector
+from eigentoken.theory.calculus import Expression, Index, dot, instance, vector
 from eigentoken.theory.calculus import matrix as product
 from eigentoken.theory.kernel.books import Textbook
 from eigentoken.theory.kernel.propositions import (
@@ -37,6 +37,7 @@ __all__ = [
     "COMPARISON",
     "DECAY",
     "EUCLIDEAN",
+    "LARGEST_NUMBER",
     "OFF_THE_TOP",
     "ON_THE_RIGHT",
     "OPERATOR_NORM",
@@ -44,6 +45,7 @@ __all__ = [
     "RAYLEIGH_ABOVE",
     "RAYLEIGH_BELOW",
     "SYLVESTER",
+    "TANGENT_OF_TANH",
 ]
 
 
@@ -222,6 +224,40 @@ EUCLIDEAN = Textbook(
     letters={"y": Expression, "z": Expression},
     says=_euclidean,
     reference="Rudin, Principles of Mathematical Analysis, chapter on the real and complex number systems",
+    bibtex=bibtex("Rudin-Principles"),
+)
+
+
+def _tangent_of_tanh(x: sp.Expr) -> tuple[tuple[Any, ...], Any]:
+    return (sp.Ge(x, 0, evaluate=False),), sp.Le(sp.tanh(x), x, evaluate=False)
+
+
+#: ``tanh x <= x`` for ``x >= 0``: the derivative of tanh is at most 1.
+TANGENT_OF_TANH = Textbook(
+    key="mean-value-tanh",
+    name="the mean value theorem, for the hyperbolic tangent",
+    letters={"x": sp.Expr},
+    says=_tangent_of_tanh,
+    reference="Rudin, Principles of Mathematical Analysis, chapter on differentiation",
+    bibtex=bibtex("Rudin-Principles"),
+)
+
+
+def _largest_number(value: Expression) -> tuple[tuple[Any, ...], Any]:
+    if value.is_vector:
+        raise Refused(f"numbers are compared, got the vector {value!r}")
+    most, other = Index("token", "m"), Index("token", "q")
+    below = sp.Le(Tensor(instance(value, other)), Tensor(instance(value, most)), evaluate=False)
+    return (), Exists(most, TRUE, ForAll(other, TRUE, proposition(below)))
+
+
+#: Of finitely many numbers, one for each token (in the slot index), one is the largest.
+LARGEST_NUMBER = Textbook(
+    key="finite-largest",
+    name="a finite set of numbers has a largest one",
+    letters={"value": Expression},
+    says=_largest_number,
+    reference="Rudin, Principles of Mathematical Analysis, chapter on basic topology (finite sets)",
     bibtex=bibtex("Rudin-Principles"),
 )
 

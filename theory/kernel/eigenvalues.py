@@ -29,6 +29,7 @@ from eigentoken.theory.kernel.propositions import (
 from eigentoken.theory.kernel.proved import Refused
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
+from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.terms import (
     Angle,
     Eigenvalue,
@@ -96,6 +97,7 @@ def _is_known(value: Any, known: _Known) -> bool:
     real = (
         not isinstance(value, Eigenvalue)
         or Atom(conditions.Symmetric(term)) in known
+        or Atom(MultipleOf(term)) in known  # of the identity, which is symmetric
         or (index == 1 and Atom(conditions.SimpleTop(term)) in known)
     )
     return real and (index in (1, d) or _in_range(index, _of_integers(known)))

@@ -30,6 +30,7 @@ from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt, ConsensusSet, Hemisphere, Zero
+from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.readings import Reading
 from eigentoken.theory.language.terms import (
     Eigenvalue,
@@ -112,6 +113,17 @@ def almost_every_converges_in_other_words(word: claims.AlmostEveryConverges) -> 
 def modulus_below_in_other_words(word: conditions.NonPrincipalModulusBelow) -> Proposition:
     below = proposition(EigenvalueModulus(word.term, ell) < Eigenvalue(word.term, 1))
     return ForAll(ell, index_range(ell, 2), below)
+
+
+@IN_OTHER_WORDS.register(MultipleOf)
+def multiple_of_identity_in_other_words(word: MultipleOf) -> Proposition:
+    """``u^T X z = lambda_1(X) u^T z`` for all vectors u and z, for a letter X that is a multiple of the identity."""
+    if word.of != IDENTITY or not isinstance(word.term, sp.MatrixSymbol):
+        raise Refused(f"that {word.term} is a multiple of {word.of} has no meaning in other words here")
+    u, z = vector("u"), vector("z")
+    form, plain = Tensor(dot(u, z, (Letter(word.term.name),))), Tensor(dot(u, z))
+    equal = proposition(sp.Eq(form, Eigenvalue(word.term, 1) * plain, evaluate=False))
+    return ForAll(VectorLetter("u"), TRUE, ForAll(VectorLetter("z"), TRUE, equal))
 
 
 _T = sp.Symbol("t", real=True)

@@ -145,7 +145,7 @@ def linearize(
         raise NoClosedForm(
             f"{system.name} is not linearized in symbols: its scores depend on the positions of the tokens"
         )
-    if not system.standard:
+    if not (system.standard or system.residual):
         raise NoClosedForm(
             f"{system.name} is not linearized in symbols: it has an equation of its own; "
             "classify a point with numbers, its Jacobian is differentiated exactly"

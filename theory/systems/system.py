@@ -201,10 +201,19 @@ class System:
 
         Everything else is read from the equation itself: a Jacobian by differentiation, a step by running it.
         """
-        composed = not (self.writes_sublayer or self.writes_step or self.further)
         if self.space is Space.EUCLIDEAN:
-            return composed and self.time is Time.FLOW and self.normalisation is Normalisation.NONE
-        return composed and self.normalisation is Normalisation.AFTER
+            return self._composed and self.time is Time.FLOW and self.normalisation is Normalisation.NONE
+        return self._composed and self.normalisation is Normalisation.AFTER
+
+    @property
+    def residual(self) -> bool:
+        """Is the equation ``x_i^+ = x_i + alpha u_i`` with the push of this class, in Euclidean space, without a norm?"""
+        plain = self.normalisation is Normalisation.NONE and self.space is Space.EUCLIDEAN
+        return self._composed and plain and self.time is Time.MAP
+
+    @property
+    def _composed(self) -> bool:
+        return not (self.writes_sublayer or self.writes_step or self.further)
 
     # ------------------------------------------------------------------ the equation
 
