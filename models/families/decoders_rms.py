@@ -131,10 +131,16 @@ class Gemma(RmsDecoder):
     def settings(self, config: Config) -> None:
         super().settings(config)
         self.multiplier = math.sqrt(self.d)
-        said = config.raw("hidden_activation") or "gelu_pytorch_tanh"
-        # old configurations say hidden_act "gelu" and mean the tanh form; the reference reads so
-        self.activation = str(said)
+        self.activation = self.said(config)
         config.refuse("use_bidirectional_attention", (False,), "the mask would depend on the use of the model")
+
+    def said(self, config: Config) -> str:
+        """The activation: the first Gemma has two names for it, and its oldest files say "gelu" and mean the tanh form."""
+        usual = "gelu_pytorch_tanh"
+        if config.raw("hidden_activation") is not None or self.kind != "gemma":
+            return config.text("hidden_activation", default=usual)
+        told = config.text("hidden_act", default=usual)
+        return usual if told == "gelu" else told
 
 
 @register
@@ -186,6 +192,7 @@ class Gemma3(Gemma2):
     def settings(self, config: Config) -> None:
         super().settings(config)
         self.period = config.integer("sliding_window_pattern", "_sliding_window_pattern", default=6)
+        self.cap = None  # the reference keeps the entry of Gemma 2 and does not use it
 
     def rotary_at(self, index: int) -> Rotary:
         kind, config = self.layer_kind(index), self.config
