@@ -18,7 +18,7 @@ from eigentoken.models.convention.normalization import Normalization, no_norm
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.score_terms import Disentangled, OffsetBias
 from eigentoken.models.families.family import register
-from eigentoken.models.families.rotary_rules import rotary_of
+from eigentoken.models.families.rotary_rules import refuse_one_for_all, rotary_of
 from eigentoken.models.families.tabled import ALL, MaskKind, Tabled, TensorNames
 from eigentoken.transformer_layer import linear
 
@@ -297,6 +297,8 @@ class ModernBert(Tabled):
     defaults: Mapping[str, Json] = {"norm_eps": 1e-5, "hidden_activation": "gelu", "local_attention": 128}
 
     def settings(self, config: Config) -> None:
+        refuse_one_for_all(config)
+        config.values.pop("rope_theta", None)  # it has one for each kind of layer, under names of their own
         self.norm_bias = config.flag("norm_bias")
         self.biases = ("qo" if config.flag("attention_bias") else "") + ("ud" if config.flag("mlp_bias") else "")
 

@@ -81,6 +81,17 @@ def rotary_of(
     )
 
 
+def refuse_one_for_all(config: Config) -> None:
+    """Refuse ``rope_parameters`` without kinds of layers where each kind has a rule of its own."""
+    said = config.raw("rope_parameters")
+    kinds = ("sliding_attention", "full_attention")
+    if isinstance(said, dict) and said and not any(kind in said for kind in kinds):
+        raise ModelError(
+            f"{config.where}: rope_parameters must have a rule for each kind of layer ({' and '.join(kinds)}) in a model of this "
+            "type, got one for all"
+        )
+
+
 def _trained_length(config: Config, rope: Config) -> float:
     """The length that the rotary rule counts from: beside the rope parameters, in them, or the model's own."""
     beside = config.number("original_max_position_embeddings", default=0.0)

@@ -1,4 +1,4 @@
-"""A stand-in hub over loopback: what the hub client asks of a hub, answered from memory, with its ways to refuse and to break off."""
+"""A stand-in hub over loopback: what the hub client asks of a hub, answered from memory, with refusals and broken downloads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE = re.compile(r"/(?P<name>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<file>
 
 @dataclass
 class Hub:
-    """Repositories by name and revision.  ``refused``: status and error code of a name.  ``breaks``: how many bytes of a file come."""
+    """Repositories by name and revision; ``refused``: status and code of a name; ``breaks``: how many bytes of a file come."""
 
     repositories: dict[str, dict[str, Files]] = field(default_factory=dict)
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The hub client against a hub over loopback, in a process of its own: revisions, refusals, no network, a download that breaks off."""
+"""The hub client against a hub over loopback, in a process of its own: revisions, refusals, no network, broken downloads."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_without_a_network(eigentoken: Run) -> None:
 
 
 def test_a_download_that_breaks_off_goes_on(hub: Hub, eigentoken: Run) -> None:
-    """The second shard breaks off until the client gives up: nothing is read of a half, and the next run asks for that shard alone."""
+    """The second shard breaks off until the client gives up: no half is read, and the next run asks for that shard alone."""
     hub.breaks[SHARDS[1]] = 500
     done = eigentoken("-c", LOADS, "some/shards")
     assert "the next run goes on from there" in done.stdout
