@@ -25,7 +25,8 @@ class Rotary:
     ``interleaved``: pair k is (2k, 2k+1) (llama2.c, GGUF of the llama architecture); otherwise it is (k, k + dims/2)
     (transformers).  ``rule`` says how the frequencies follow from ``theta``.  ``gain`` multiplies turned queries and keys
     (YaRN): the score scale of a layer is divided by its square, R itself stays orthogonal.  ``start``: the first coordinate that
-    is turned.
+    is turned.  ``within``: how many tokens these frequencies are for, where longer sequences have others (dynamic, LongRoPE);
+    0 where there is no such number.
     """
 
     theta: float
@@ -36,6 +37,7 @@ class Rotary:
     rule: str = "default"
     gain: float = 1.0
     start: int = 0
+    within: int = 0
 
     def pairs(self) -> tuple[Array, Array]:
         """The coordinates (first, second) of each turned pair."""
@@ -59,6 +61,12 @@ class Rotary:
 
     def rotate(self, x: Any, positions: Any = None) -> Any:
         """R_m x for rows x of shape (..., n, d_head) at the n positions m (by default 0, 1, ...)."""
+        last = x.shape[-2] if positions is None else int(np.max(np.asarray(positions), initial=-1)) + 1
+        if 0 < self.within < last:
+            raise ModelError(
+                f"{last} tokens: beyond the {self.within} of the trained length this model has other rotary frequencies "
+                f"(rule {self.rule}), which are not read"
+            )
         return turned(x, self.pairs(), self.frequencies, positions)
 
     def describe(self) -> str:

@@ -139,8 +139,11 @@ def signed_log_buckets(offset: Array, buckets: int, farthest: int) -> Array:
     distance = np.where(np.abs(offset) < middle, middle - 1, np.minimum(np.abs(offset), farthest - 1)).astype(
         np.float32
     )
-    ratio = np.log(distance / np.float32(middle)) / np.float32(math.log((farthest - 1) / middle))
-    far = np.ceil(ratio * np.float32(middle - 1)) + middle
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # with two buckets a distance of 0 stands for offsets that are kept
+        ratio = np.log(distance / np.float32(middle)) / np.float32(math.log((farthest - 1) / middle))
+        far = np.ceil(ratio * np.float32(middle - 1)) + middle
     return np.asarray(np.where(np.abs(offset) <= middle, offset, far * np.sign(offset)).astype(np.int64))
 
 

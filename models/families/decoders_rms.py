@@ -15,7 +15,7 @@ from eigentoken.models.convention.normalization import Normalization
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.rules import Rules
 from eigentoken.models.families.family import register
-from eigentoken.models.families.rotary_rules import rotary_of
+from eigentoken.models.families.rotary_rules import refuse_one_for_all, rotary_of
 from eigentoken.models.families.tabled import Tabled, TensorNames, Turned
 
 LLAMA = TensorNames()
@@ -98,6 +98,8 @@ class Olmo2(RmsDecoder):
         super().settings(config)
         self.period = 4 if self.kind == "olmo3" else 0
         self.theta = 500000.0 if self.kind == "olmo3" else 10000.0
+        if self.kind == "olmo3":
+            refuse_one_for_all(config)
 
     def rotary_at(self, index: int) -> Rotary:
         """A scaling rule beside ``rope_theta`` is about the layers without a window."""
@@ -131,10 +133,16 @@ class Gemma(RmsDecoder):
     def settings(self, config: Config) -> None:
         super().settings(config)
         self.multiplier = math.sqrt(self.d)
-        said = config.raw("hidden_activation") or "gelu_pytorch_tanh"
-        # old configurations say hidden_act "gelu" and mean the tanh form; the reference reads so
-        self.activation = str(said)
+        self.activation = self.said(config)
         config.refuse("use_bidirectional_attention", (False,), "the mask would depend on the use of the model")
+
+    def said(self, config: Config) -> str:
+        """The activation: the first Gemma has two names for it, and its oldest files say "gelu" and mean the tanh form."""
+        usual = "gelu_pytorch_tanh"
+        if config.raw("hidden_activation") is not None or self.kind != "gemma":
+            return config.text("hidden_activation", default=usual)
+        told = config.text("hidden_act", default=usual)
+        return usual if told == "gelu" else told
 
 
 @register
@@ -186,6 +194,8 @@ class Gemma3(Gemma2):
     def settings(self, config: Config) -> None:
         super().settings(config)
         self.period = config.integer("sliding_window_pattern", "_sliding_window_pattern", default=6)
+        refuse_one_for_all(config)
+        self.cap = None  # the reference keeps the entry of Gemma 2 and does not use it
 
     def rotary_at(self, index: int) -> Rotary:
         kind, config = self.layer_kind(index), self.config
@@ -207,7 +217,23 @@ class Phi3(RmsDecoder):
     share = 1.0
     period = -1
     tables: tuple[TensorNames, ...] = (replace(LLAMA, fused="self_attn.qkv_proj", gate_up="mlp.gate_up_proj"),)
-    defaults: Mapping[str, Json] = {"rms_norm_eps": 1e-5, "hidden_act": "silu"}
+    defaults: Mapping[str, Json] = {
+        "rms_norm_eps": 1e-5,
+        "hidden_act": "silu",
+        "original_max_position_embeddings": 4096,
+    }
+
+    def settings(self, config: Config) -> None:
+        """Its oldest files say "yarn" and mean LongRoPE, with a factor for each frequency."""
+        super().settings(config)
+        for key in ("rope_scaling", "rope_parameters"):
+            rope = config.raw(key)
+            if (
+                isinstance(rope, dict)
+                and "short_factor" in rope
+                and "yarn" in (rope.get("rope_type"), rope.get("type"))
+            ):
+                config.values[key] = {**rope, "rope_type": "longrope"}
 
 
 @register

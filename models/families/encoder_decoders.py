@@ -83,7 +83,8 @@ class Bart(TwoStacks):
         super().settings(config)
         self.pre = self.kind in ("mbart", "whisper")
         self.first_position = 2 if self.kind in ("bart", "mbart") else 0
-        self.multiplier = self.d**0.5 if config.flag("scale_embedding") else 1.0
+        scaled = config.flag("scale_embedding") and self.kind != "whisper"  # whose reference does not use the entry
+        self.multiplier = self.d**0.5 if scaled else 1.0
         self.biases = ALL.replace("k", "") if self.kind == "whisper" else ALL
         self.eps = 1e-5  # torch's default: the configuration has none
         bare = {"embedding_norm": ""} if self.kind in ("marian", "whisper") else {}
@@ -136,7 +137,9 @@ class T5(TwoStacks):
         gated, _, act = shape.rpartition("-")
         if gated not in ("", "gated"):
             raise ModelError(f"{config.where}: feed_forward_proj={shape[:40]!r} is not supported")
-        self.activation = "gelu_new" if gated and act == "gelu" else act
+        self.activation = config.text("dense_act_fn", default="gelu_new" if gated and act == "gelu" else act)
+        if config.flag("is_gated_act", default=bool(gated)) != bool(gated):
+            raise ModelError(f"{config.where}: is_gated_act contradicts feed_forward_proj={shape[:40]!r}")
         second = "1" if self.part == "encoder" else "2"
         inner = {"gate": "wi_0", "up": "wi_1"} if gated else {"gate": "", "up": "wi"}
         base = f"layer.{second}.DenseReluDense."

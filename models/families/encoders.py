@@ -18,7 +18,7 @@ from eigentoken.models.convention.normalization import Normalization, no_norm
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.score_terms import Disentangled, OffsetBias
 from eigentoken.models.families.family import register
-from eigentoken.models.families.rotary_rules import rotary_of
+from eigentoken.models.families.rotary_rules import refuse_one_for_all, rotary_of
 from eigentoken.models.families.tabled import ALL, MaskKind, Tabled, TensorNames
 from eigentoken.transformer_layer import linear
 
@@ -168,10 +168,11 @@ class DebertaV2(Encoder):
     def settings(self, config: Config) -> None:
         kinds: Any = config.raw("pos_att_type") or []
         kinds = kinds.split("|") if isinstance(kinds, str) else kinds
-        self.uses = {str(each).strip() for each in kinds} if config.flag("relative_attention") else set()
-        if unknown := self.uses - {"c2p", "p2c"}:
+        told = {str(each).strip() for each in kinds}
+        if unknown := told - {"c2p", "p2c"}:
             raise ModelError(f"{config.where}: pos_att_type {sorted(unknown)} is not supported: expected c2p and p2c")
-        self.divided = 1 + len({str(each).strip() for each in kinds} & {"c2p", "p2c"})
+        self.uses = told if config.flag("relative_attention") else set()
+        self.divided = 1 + len(told)
         self.has_positions = config.flag("position_biased_input")
         config.refuse("conv_kernel_size", (0,), "the first layer would have a convolution")
         config.refuse("talking_head", (False,), "heads would mix their scores")
@@ -196,6 +197,11 @@ class DebertaV2(Encoder):
         farthest = given if isinstance(given, int) and given > 0 else rows
         said = self.config.raw("position_buckets")
         buckets = said if isinstance(said, int) and said > 0 else 0
+        if buckets and farthest - 1 <= buckets // 2:
+            raise ModelError(
+                f"{self.config.where}: position_buckets={buckets} needs max_relative_positions of at least {buckets // 2 + 2}, "
+                f"got {farthest}"
+            )
         return buckets or farthest, buckets, farthest
 
     def relative(self, span: int) -> Array:
@@ -291,6 +297,8 @@ class ModernBert(Tabled):
     defaults: Mapping[str, Json] = {"norm_eps": 1e-5, "hidden_activation": "gelu", "local_attention": 128}
 
     def settings(self, config: Config) -> None:
+        refuse_one_for_all(config)
+        config.values.pop("rope_theta", None)  # it has one for each kind of layer, under names of their own
         self.norm_bias = config.flag("norm_bias")
         self.biases = ("qo" if config.flag("attention_bias") else "") + ("ud" if config.flag("mlp_bias") else "")
 

@@ -309,6 +309,7 @@ def family_of(config: Config, weights: WeightReader) -> Family:
         raise ModelError(f"{weights.store.where}: {what}")
     if config.raw("eigentoken_part") is not None and not known[model_type].parts:
         raise ModelError(f"{config.where}: a model of type {model_type} has one stack of layers: leave the part out")
+    refuse_foreign_options(model_type, config)
     try:
         family = known[model_type](config, weights)
         family.check_shapes()
@@ -329,6 +330,34 @@ def family_of(config: Config, weights: WeightReader) -> Family:
             f"dequantise it or use GGUF ({brief(error, 300)})"
         ) from None
     return family
+
+
+#: Options that change the attention, and the types that have them.  Elsewhere ``transformers`` passes over them in silence; a model
+#: whose configuration asks for one was trained by other code, and would be read as another model.
+CHANGES_ATTENTION: Mapping[str, tuple[str, ...]] = {
+    "alibi": ("falcon", "bloom", "mpt"),
+    "use_alibi": ("bloom", "mpt"),
+    "attention_chunk_size": (),
+    "attention_multiplier": ("granite",),
+    "attn_logit_softcapping": ("gemma2", "gemma3_text"),
+    "clip_qkv": ("olmo", "olmoe"),
+    "no_rope_layers": ("smollm3",),
+    "qk_layernorm": ("phi", "stablelm"),
+    "qk_norm": (),
+    "query_pre_attn_scalar": ("gemma2", "gemma3_text"),
+    "use_qk_norm": ("cohere",),
+}
+
+
+def refuse_foreign_options(model_type: str, config: Config) -> None:
+    """Refuse an option that changes the attention in a configuration of a type that does not have it."""
+    for key, types in CHANGES_ATTENTION.items():
+        if config.raw(key) and model_type not in types:
+            whose = f"it is an option of {' and '.join(types)}" if types else "no type that is read has it"
+            raise ModelError(
+                f"{config.where}: {key}={str(config.raw(key))[:60]} changes the attention, and {model_type} does not have it "
+                f"({whose}): take it out if the model was trained without"
+            )
 
 
 def stored_as_floats(family: Family) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from eigentoken.files.documents import Json
 from eigentoken.models.convention.configuration import Config
+from eigentoken.models.convention.errors import ModelError
 from eigentoken.models.convention.rotary import Array, Rotary, yarn_gain
 from eigentoken.models.convention.rules import Latent, Rules
 from eigentoken.models.families.decoders_rms import QK_NORMS, Olmo2, RmsDecoder
@@ -104,7 +105,7 @@ class Olmoe(Mixture):
 
     def settings(self, config: Config) -> None:
         super().settings(config)
-        self.clip = config.number("clip_qkv") if config.raw("clip_qkv") is not None else None
+        config.refuse("clip_qkv", (), "queries and keys would be cut after their norms, which is not read")
 
     def rules(self, index: int) -> Rules:
         return Olmo2.rules(self, index)  # type: ignore[arg-type]
@@ -127,7 +128,7 @@ class GptOss(Mixture):
     }
     defaults = {**defaults, "attention_bias": True, "sliding_window": 128, "num_local_experts": 128}
     yarn = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}
-    yarn |= {"original_max_position_embeddings": 4096, "rope_theta": 150000.0}
+    yarn |= {"original_max_position_embeddings": 4096}
 
     def settings(self, config: Config) -> None:
         super().settings(config)
@@ -169,6 +170,9 @@ class DeepSeek(Mixture):
     def settings(self, config: Config) -> None:
         super().settings(config)
         self.rope = config.integer("qk_rope_head_dim")
+        told = config.integer("head_dim", default=self.rope)
+        if told < self.rope and self.kind == "deepseek_v3":
+            raise ModelError(f"{config.where}: head_dim={told} below qk_rope_head_dim={self.rope} is not supported")
         self.nope = config.integer("qk_nope_head_dim")
         self.value_width, self.rank = config.integer("v_head_dim"), config.integer("kv_lora_rank")
         self.q_rank = None if config.raw("q_lora_rank") is None else config.integer("q_lora_rank")

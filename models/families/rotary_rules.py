@@ -51,7 +51,10 @@ def rotary_of(
     interleaved = config.flag("eigentoken_rope_interleaved", default=interleaved)
     if rule in ("default", "dynamic"):
         plain = standard_rotary(theta=theta, d_head=d_head, dims=dims, interleaved=interleaved)
-        return plain if rule == "default" else replace(plain, rule="dynamic, as within the trained length")
+        if rule == "default":
+            return plain
+        longest = config.integer("max_position_embeddings", default=0, minimum=0)
+        return replace(plain, rule="dynamic, as within the trained length", within=longest)
     if rule == "linear":
         factor = rope.number("factor")
         return linear_rotary(theta=theta, d_head=d_head, dims=dims, factor=factor, interleaved=interleaved)
@@ -76,6 +79,17 @@ def rotary_of(
     raise ModelError(
         f"{config.where}: rope_type {rule[:40]!r} is not supported: expected default, linear, dynamic, llama3, yarn or longrope"
     )
+
+
+def refuse_one_for_all(config: Config) -> None:
+    """Refuse ``rope_parameters`` without kinds of layers where each kind has a rule of its own."""
+    said = config.raw("rope_parameters")
+    kinds = ("sliding_attention", "full_attention")
+    if isinstance(said, dict) and said and not any(kind in said for kind in kinds):
+        raise ModelError(
+            f"{config.where}: rope_parameters must have a rule for each kind of layer ({' and '.join(kinds)}) in a model of this "
+            "type, got one for all"
+        )
 
 
 def _trained_length(config: Config, rope: Config) -> float:
@@ -108,12 +122,12 @@ def _longrope(config: Config, rope: Config, plain: Rotary) -> Rotary:
     """LongRoPE (Ding et al., 2024) as within the trained length: each frequency divided by its short factor."""
     length = _trained_length(config, rope)
     longest = config.number("max_position_embeddings", default=2048.0)
-    factor = longest / length if length else rope.number("factor", default=1.0)
+    factor = rope.number("factor", default=longest / length if length else 1.0)
     gain = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(length))
     said = rope.number("attention_factor", default=gain)
     where = f"{config.where}: rope short_factor"
     divided = _divided(plain, rope.raw("short_factor"), where, "longrope, as within the trained length")
-    return replace(divided, gain=said)
+    return replace(divided, gain=said, within=int(length))
 
 
 def _divided(plain: Rotary, divisors: Any, where: str, rule: str) -> Rotary:
