@@ -192,7 +192,7 @@ def test_bibtex_is_read_with_nested_braces_and_written_back() -> None:
 def test_a_statement_without_a_derivation_is_printed_as_what_it_is() -> None:
     told = Statement("X-1", Kind.CONJECTURE, Source("nobody", ""), "A guess with 5% doubt", text="$x = x$.")
     source = to_latex(of_statement(told))
-    assert r"\begin{conjecture}[{\ X-1 {\normalfont(A guess with 5\% doubt)}}]" in source
+    assert r"\begin{conjecture}[{\ {\normalfont(A guess with 5\% doubt)}, X-1}]" in source
     assert r"\step{" not in source[source.index(r"\begin{document}") :]
 
 
