@@ -106,10 +106,30 @@ def escape(text: str) -> str:
     return "".join(part if part.startswith("$") else _escaped(part) for part in re.split(r"(\$[^$]*\$)", text))
 
 
+#: Commands that were put into a text before it is escaped.
+_COMMAND = re.compile(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})")
+
+
 def _escaped(words: str) -> str:
+    parts = re.split(r"(?<![`])`([^`']+)`", words)
+    return "".join(_code(part) if k % 2 else _prose(part) for k, part in enumerate(parts))
+
+
+def _code(text: str) -> str:
+    """What stands in backquotes, letter by letter: it may be a formula in plain text.
+
+    >>> print(_code("e^{-t} x_i"))
+    \\texttt{e\\^{}\\{-t\\} x\\_i}
+    """
+    special = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", **{each: rf"\{each}" for each in "_{}%&#$"}}
+    parts = _COMMAND.split(text)
+    parts[::2] = [_breakable("".join(special.get(each, each) for each in part)) for part in parts[::2]]
+    return rf"\texttt{{{''.join(parts)}}}"
+
+
+def _prose(words: str) -> str:
     words = re.sub(r"(?<!\\)([%&#])", r"\\\1", words)
-    words = re.sub(r"(?<![`])`([^`']+)`", lambda found: rf"\texttt{{{_breakable(found[1])}}}", words)
-    parts = re.split(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})", words)
+    parts = _COMMAND.split(words)
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(r"(?<!\\)_", r"\\_", parts[index])
         parts[index] = re.sub(r"(?<!\\)\^(\w|\([^)]*\))", r"$^{\1}$", parts[index])

@@ -150,7 +150,7 @@ def progress(what: str, total: int | None = None) -> Any:
     """A progress bar on stderr, only on a terminal; use as ``with progress(...) as advance: advance()``.
 
     ``advance(by, description, said)``: a new description names the current item; what is ``said`` is a result as it comes, and
-    the last five of them stand above the bar.
+    the last five of them stand above the bar.  The item has a line of its own: a long one does not push out the time left.
     """
 
     @contextmanager
@@ -171,14 +171,14 @@ def progress(what: str, total: int | None = None) -> Any:
         passed, left = TimeElapsedColumn(), TimeRemainingColumn()
         known = (MofNCompleteColumn(), passed, TextColumn("passed,"), left, TextColumn("left"))
         unknown = (passed, TextColumn("passed"))  # where nobody knows how much there is, nothing is said of it
-        columns = (
-            TextColumn("{task.description}"), BarColumn(bar_width=24), *(unknown if total is None else known),
-        )  # fmt: skip
+        columns = (BarColumn(bar_width=24), *(unknown if total is None else known))
         recent: deque[str] = deque(maxlen=5)
 
         class WithResults(Progress):
             def get_renderables(self) -> Iterable[Any]:
                 yield from (Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in recent)
+                for each in self.tasks:
+                    yield Text(each.description, no_wrap=True, overflow="ellipsis")
                 yield self.make_tasks_table(self.tasks)
 
         with WithResults(*columns, console=_console(stderr=True), transient=True) as shown:

@@ -52,6 +52,15 @@ def test_no_violation_of_accessibility(browser: Any, pages: Path, name: str, col
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_on_a_phone_wide_things_scroll_and_not_the_page(browser: Any, pages: Path, name: str) -> None:
+    visit = Visit(browser, pages / name, viewport={"width": 360, "height": 780})
+    visit.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    widest = "Math.max(...[document.documentElement, document.body].map(each => each.scrollWidth))"
+    assert visit.page.evaluate(widest) <= 360
+    visit.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_link_leads_somewhere_and_names_are_given_once(browser: Any, pages: Path, name: str) -> None:
     visit = Visit(browser, pages / name)
     lost = """() => [...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))

@@ -149,7 +149,7 @@ def test_the_book_has_every_statement_the_graph_and_the_errata() -> None:
     assert linked <= set(IDS)
     wrong = [each for each in statements() if each.printed is not None and each.printed.erratum]
     errata = to_markdown(of_errata(statements()))
-    assert all(f"| {each.called}, " in errata for each in wrong)
+    assert all(f" ({each.id}), " in errata for each in wrong)
     assert errata.count("False as printed") == sum(each.printed.false for each in wrong if each.printed)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, sqrt, sympify, together
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -59,6 +60,12 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         found = LETTERS.get(name) or str(super()._print_Symbol(expr, style))
         return rf"\mathrm{{{name}}}" if found == name and len(name) > 1 and name.isalpha() else found
 
+    def parenthesize(self, item: Any, level: int, is_neg: bool = False, strict: bool = False) -> str:
+        """What ends in an exponent of its own, as ``|x_i|^2`` does, stands in brackets before it is raised to another."""
+        text = str(super().parenthesize(item, level, is_neg=is_neg, strict=strict))
+        raised = level == PRECEDENCE["Pow"] and not strict and not item.is_Symbol and has_exponent(text)
+        return rf"\left({text}\right)" if raised else text
+
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
         """A sum over tokens would take in what stands behind it; an inner product is a factor in parentheses."""
         sums = (not last and getattr(expr, "is_sum", False)) or getattr(expr, "is_product", False)
@@ -103,6 +110,20 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
         text = rf"\left|{self._print(expr.args[0])}\right|"  # a bare | next to another reads as one double bar
         return text if exp is None else f"{text}^{{{exp}}}"
+
+
+def has_exponent(text: str) -> bool:
+    r"""Does an exponent stand outside all brackets and braces?
+
+    >>> [has_exponent(each) for each in (r"\left|x_{i}\right|^{2}", r"\left|x^{2}\right|", "(x_i^{\top} x_j)", r"\frac{x^2}{y}")]
+    [True, False, False, False]
+    """
+    depth = 0
+    for part in re.findall(r"\\left\b|\\right\b|\\[lr]Vert|[][(){}^]", text):
+        if part == "^" and depth == 0:
+            return True
+        depth += 1 if part in (r"\left", r"\lVert", *"([{") else 0 if part == "^" else -1
+    return False
 
 
 def fraction_levels(text: str) -> int:

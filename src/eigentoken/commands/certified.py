@@ -77,6 +77,9 @@ def certify(
         else:
             table("conditions", ("name", "meaning"), conditions().items(), wrap=("meaning",))
         return
+    if matrix is not None and condition not in conditions() and Path(condition).is_file():
+        named = matrix if matrix in conditions() else "CONDITION"
+        raise ValueError(f"the condition comes first: eigentoken certify {named} {condition}")
     if matrix is None and condition not in conditions():
         raise ValueError(f"unknown condition {condition!r}: {meant(condition, conditions())}")
     if matrix is None:

@@ -24,7 +24,11 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.
 
 def add_to(app: typer.Typer) -> None:
     app.command("refute")(refute)
-    group = typer.Typer(help="Conjecture files.", rich_markup_mode=None, no_args_is_help=True)
+    group = typer.Typer(
+        help="Conjecture files.\n\nExample: eigentoken conjecture new conjecture_mine.py",
+        rich_markup_mode=None,
+        no_args_is_help=True,
+    )
     group.command("new")(new)
     app.add_typer(group, name="conjecture")
 
