@@ -50,7 +50,7 @@ from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation"]
+__all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation", "steps_behind"]
 
 #: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
 HOW = {
@@ -140,7 +140,7 @@ class KernelStep:
     @property
     def where(self) -> str:
         """The words after the formula."""
-        return f"where {_listed(self.letters)}." if self.letters else ""
+        return f"where {listed(self.letters)}." if self.letters else ""
 
     @property
     def says(self) -> str:
@@ -204,10 +204,19 @@ def _meanings(told: Statement, said: Iterable[Proposition], text: str) -> list[s
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
     """The derivations, by systems: systems with the same derivation are printed together."""
     found: dict[KernelDerivation, list[str]] = {}
-    given = {canonical(part) for each in (*map(proposition, told.conditions), *STANDING) for part in conjuncts(each)}
     for name, proved in told.proofs.items():
-        found.setdefault(_derivation(told, proved, given, claim_letters(told)), []).append(name)
+        found.setdefault(_derivation(told, proved, claim_letters(told)), []).append(name)
     return tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+
+
+def steps_behind(told: Statement, proved: Proved) -> Callable[[Proved], tuple[int, ...]]:
+    """The numbers of the printed steps that a step of the tree is, or rests on; none where it rests on conditions alone.
+
+    A step of a statement that is recalled is printed there, and has none here.
+    """
+    drafts, _, numbers = _folded(told, proved)
+    printed = _numbers(drafts)
+    return lambda node: tuple(sorted({printed[each] for each in numbers.get(id(node), ()) if each in printed}))
 
 
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
@@ -230,12 +239,12 @@ class _Draft:
     beside: list[int] = field(default_factory=list)
 
 
-def _derivation(
-    told: Statement, proved: Proved, given: set[Proposition], begun: Mapping[sp.Symbol, sp.Expr]
-) -> KernelDerivation:
-    drafts, last = _drafts(proved, given)
+def _folded(told: Statement, proved: Proved) -> tuple[dict[int, _Draft], frozenset[int], Mapping[int, frozenset[int]]]:
+    """The drafts, short ones said with those that they serve; those from which the claims follow; those behind each node."""
+    given = {canonical(part) for each in (*map(proposition, told.conditions), *STANDING) for part in conjuncts(each)}
+    drafts, last, numbers = _drafts(proved, given)
     if not last:  # nothing but equations of this kind
-        drafts, last = _drafts(proved, given, plain=True)
+        drafts, last, numbers = _drafts(proved, given, plain=True)
     others = clashing(
         (said for draft in drafts.values() for said in (draft.said, *draft.assumed)), conjuncts(proved.proposition)
     )
@@ -244,6 +253,11 @@ def _derivation(
         draft.assumed = tuple(relettered(each, others) for each in draft.assumed)
     _fold(drafts, last)
     _join(drafts)
+    return drafts, last, numbers
+
+
+def _derivation(told: Statement, proved: Proved, begun: Mapping[sp.Symbol, sp.Expr]) -> KernelDerivation:
+    drafts, last, _ = _folded(told, proved)
     things = [thing for draft in drafts.values() for thing in (draft.said, *draft.assumed)]
     wide = bool(begun) or any(len(latex(draft.said)) > WIDE for draft in drafts.values())
     letters = abbreviations(things, begun) if wide else {}
@@ -281,13 +295,11 @@ def _printed(
 ) -> tuple[KernelStep, ...]:
     """The steps with their numbers; a letter is defined, an assumption labelled, a book named in full where it first stands."""
     labels = _Labels(_shared(drafts.values(), letters), letters)
-    told_with = {each: old for old, draft in drafts.items() for each in (*draft.since, *draft.beside)}
-    shown = [old for old in drafts if old not in told_with]
-    numbers = {old: new for new, old in enumerate(shown, 1)}
-    numbers |= {each: numbers[old] for each, old in told_with.items() if old in numbers}
+    numbers = _numbers(drafts)
+    told_with = {each for draft in drafts.values() for each in (*draft.since, *draft.beside)}
     named: set[str] = set()
     steps = []
-    for old in shown:
+    for old in (each for each in drafts if each not in told_with):
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
         formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
@@ -314,6 +326,13 @@ def _printed(
     )
 
 
+def _numbers(drafts: Mapping[int, _Draft]) -> dict[int, int]:
+    """The printed number of each draft; of one that is said with another, that of the other."""
+    told_with = {each: old for old, draft in drafts.items() for each in (*draft.since, *draft.beside)}
+    numbers = {old: new for new, old in enumerate((each for each in drafts if each not in told_with), 1)}
+    return numbers | {each: numbers[old] for each, old in told_with.items() if old in numbers}
+
+
 def _first_seen(
     letters: Mapping[sp.Symbol, sp.Expr],
     begun: Mapping[sp.Symbol, sp.Expr],
@@ -338,8 +357,8 @@ def _in_short(draft: _Draft, named: set[str]) -> str:
 
 def _drafts(
     proved: Proved, given: set[Proposition], *, plain: bool = False
-) -> tuple[dict[int, _Draft], frozenset[int]]:
-    """The steps that are shown, by number, and those from which the claims follow."""
+) -> tuple[dict[int, _Draft], frozenset[int], dict[int, frozenset[int]]]:
+    """The steps that are shown, by number, those from which the claims follow, and those behind each node of the tree."""
     numbers: dict[int, frozenset[int]] = {}
     known: dict[tuple[Proposition, frozenset[Proposition]], int] = {}
     drafts: dict[int, _Draft] = {}
@@ -366,7 +385,7 @@ def _drafts(
         numbers[id(node)] = frozenset({known[key]})
     for use in numbers[id(proved)]:
         drafts[use].users += 1
-    return drafts, numbers[id(proved)]
+    return drafts, numbers[id(proved)], numbers
 
 
 def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> bool:
@@ -508,7 +527,7 @@ def _ranges(labels: Iterable[str]) -> str:
     return ", ".join(texts)
 
 
-def _listed(texts: Iterable[str]) -> str:
+def listed(texts: Iterable[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *most, end = texts
     return f"{', '.join(most)} and {end}" if most else end

@@ -7,9 +7,10 @@ steps cite, recall and argue, and that they are put together by names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
+from eigentoken.proofs.typeset.kernel_steps import listed, steps_behind
 from eigentoken.theory.kernel.proved import Proved, SolverQuestion
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
@@ -60,19 +61,17 @@ def trust(statement: Statement) -> Iterator[tuple[str, list[str]]]:
         yield f"Proved by the kernel{about}", [f"{sum(1 for _ in proved.tree())} steps, for {_sizes(proved)}"]
         words = [getattr(each, "word", None) for each in proved.hypotheses]
         yield "Conditions that are used", [plain_text(LATEX(word)) for word in words if word is not None]
-        yield "Rests on", list(_rests_on(proved))
+        yield "Rests on", list(_rests_on(proved, steps_behind(statement, proved)))
 
 
 def _sizes(proved: Proved) -> str:
     return "; ".join(proved.scope()) or "all sizes"
 
 
-def _rests_on(proved: Proved) -> Iterator[str]:
+def _rests_on(proved: Proved, places: Callable[[Proved], tuple[int, ...]]) -> Iterator[str]:
     rules = Counter(node.rule for node in proved.tree())
     yield from (meaning for rule, meaning in BELIEVED.items() if rules[rule])
-    for node in proved.rests_on("textbook"):
-        theorem, _ = node.detail
-        yield f"{theorem.name} ({theorem.reference}); its hypotheses are proved by {len(node.premises)} steps before it"
+    yield from _books(proved, places)
     for node in proved.rests_on("recall"):
         yield f"{statements().get(node.detail[0]).called}, proved by the kernel"
     for node in proved.rests_on("argued"):
@@ -85,6 +84,31 @@ def _rests_on(proved: Proved) -> Iterator[str]:
         yield f"the normal form of scalars for identities, asked {_times(same)}; `verify` asks FLINT again"
     if rules["integers"]:
         yield f"z3 {version('z3-solver')} for integers, asked {_times(rules['integers'])}"
+
+
+def _books(proved: Proved, places: Callable[[Proved], tuple[int, ...]]) -> Iterator[str]:
+    """Each theorem of a book once, with the printed steps that use it and those in which its hypotheses are proved."""
+    owners: dict[int, str] = {}
+    for node in proved.rests_on("recall"):  # those inside come first
+        for each in node.premises[0].tree():
+            owners.setdefault(id(each), node.detail[0])
+    uses: dict[str, dict[str, list[int]]] = {}
+    for node in proved.rests_on("textbook"):
+        theorem, _ = node.detail
+        found = uses.setdefault(f"{theorem.name} ({theorem.reference})", {})
+        if id(node) in owners:
+            found.setdefault(f"in {statements().get(owners[id(node)]).called}", [])
+            continue
+        shown = sorted({number for each in node.premises for number in places(each)} - {*places(node)})
+        by = _steps(shown) if shown else "the conditions"
+        at = found.setdefault(f", its hypotheses by {by}" if node.premises else "", [])
+        at += [number for number in places(node) if number not in at]
+    for theorem, used in uses.items():
+        yield f"{theorem}: {'; '.join(f'in {_steps(sorted(at))}{by}' if at else by for by, at in used.items())}"
+
+
+def _steps(numbers: list[int]) -> str:
+    return f"{'step' if len(numbers) == 1 else 'steps'} {listed(map(str, numbers))}"
 
 
 def _times(count: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.trust import BELIEVED, trust
 from eigentoken.theory.statements.registry import statements
 
@@ -32,5 +34,11 @@ def test_what_is_put_together_by_names_says_so_and_lists_what_it_cites() -> None
 def test_almost_every_start_rests_on_the_theorem_and_on_what_its_hypotheses_recall() -> None:
     found = told("PM-T2")["Rests on"]
     assert any("strict saddle" in line for line in found)
+    (line,) = (line for line in found if "strict saddle" in line)
+    (step,) = (each for each in kernel_steps(statements().get("PM-T2"))[0].steps if "unstable fixed points" in each.how)
+    used, by = (set(map(int, re.findall(r"\d+", part))) for part in line.split("): in step ")[1].split("hypotheses by"))
+    assert used == {step.number}
+    assert by == set(step.uses) and by
+    assert len(found) == len({line.split(":")[0] for line in found}), "a theorem is named once"
     recalled = {f"{statements().get(each).called}, proved by the kernel" for each in ("PM-L4", "PM-R3", "PM-DIFF")}
     assert recalled <= set(found)
