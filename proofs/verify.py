@@ -368,8 +368,16 @@ def _in_parallel(
     different = list(dict.fromkeys(chosen))
     lanes = lanes_of(different, {name: statements().get(name).depends for name in different}, asked, jobs)
     proofs = [[(name, True) for name in lane] for lane in lanes]
-    shared = [(name, False) for name in sorted(different, key=asked, reverse=True)]
+    shared = [(name, False) for name in sorted(different, key=lambda name: (_runs(name), asked(name)), reverse=True)]
     return in_lanes(proofs, shared, partial(_part, instances=instances, second=second, seed=seed, printed=printed))
+
+
+def _runs(name: str) -> int:
+    """How many times trajectories are followed for its claims, so that the longest work is not begun last."""
+    from eigentoken.proofs.properties.property import follows_trajectories
+
+    told = statements().get(name)
+    return sum(map(follows_trajectories, told.claims)) * len(told.systems)
 
 
 def _part(task: tuple[str, bool], instances: int, second: bool, seed: int, printed: bool) -> tuple[str, bool, Verified]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 import torch
+from sympy.logic.boolalg import BooleanAtom
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from torch import Tensor
 
@@ -236,7 +237,9 @@ class Batch:
         function, symbols, numbers = _compiled(sp.sympify(expression))
         values = [given[each] if each in given else self._symbol(each, ell) for each in symbols]
         values += [
-            self._number(each, ell) if each.free_symbols.isdisjoint(given) else self._number_with(each, ell, given)
+            self._number_with(each, ell, given)
+            if given and not each.free_symbols.isdisjoint(given)
+            else self._number(each, ell)
             for each in numbers
         ]
         result = function(*values)
@@ -464,7 +467,7 @@ def relation_violation(batch: Batch, relation: Any) -> Tensor:
     A relation with the free index ``ell`` is meant for every ``ell != k``.  A quantity that does not exist (the second
     eigenvalue of a 1 x 1 matrix) makes the relation fail.
     """
-    if terms.ell in relation.free_symbols:
+    if _indexed(relation):
         parts = [_violation(batch, relation, ell) for ell in range(1, batch.d + 1) if ell != batch.k]
         if not parts:
             return torch.full((batch.count,), -torch.inf, dtype=torch.float64)
@@ -472,9 +475,15 @@ def relation_violation(batch: Batch, relation: Any) -> Tensor:
     return _violation(batch, relation, None)
 
 
+@lru_cache(maxsize=4096)
+def _indexed(relation: Any) -> bool:
+    """Does the free index ``ell`` occur in it?"""
+    return terms.ell in sp.sympify(relation).free_symbols
+
+
 def _violation(batch: Batch, relation: Any, ell: int | None) -> Tensor:
-    if relation in (sp.true, sp.false, True, False):
-        sign = -1.0 if relation in (sp.true, True) else 1.0
+    if isinstance(relation, bool | BooleanAtom):
+        sign = -1.0 if relation else 1.0
         return torch.full((batch.count,), sign * torch.inf, dtype=torch.float64)
     if isinstance(relation, sp.And):
         return torch.stack([_violation(batch, part, ell) for part in relation.args]).amax(0)

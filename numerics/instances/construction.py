@@ -7,7 +7,7 @@ together are solved for the step where they are affine in it, and otherwise left
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -292,8 +292,7 @@ def _with_scores(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:
         score, value, index = number.args
         if not isinstance(score, sp.MatrixSymbol) or score.name not in batch.parameters:
             continue
-        free = [each for each in plan.relations if number in each.atoms(terms.ScoreAtEigenvector)]
-        free = [each for each in free if terms.alpha not in each.free_symbols]
+        free = _about_score(number, tuple(plan.relations))
         vector = batch.eigenvector(value, batch.integer(index, 1))
         outer = vector.unsqueeze(-1) * vector.unsqueeze(-2)
         now = batch.scalar(number)
@@ -315,7 +314,17 @@ def _with_scores(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:
     return batch
 
 
-def _worst(relations: list[Any], batch: Batch) -> Tensor:
+@lru_cache(maxsize=1024)
+def _about_score(number: Any, relations: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The relations with this number in which the step does not occur."""
+    return tuple(
+        each
+        for each in relations
+        if number in each.atoms(terms.ScoreAtEigenvector) and terms.alpha not in each.free_symbols
+    )
+
+
+def _worst(relations: Sequence[Any], batch: Batch) -> Tensor:
     if not relations:
         return torch.full((batch.count,), -1.0, dtype=torch.float64)
     return torch.stack([relation_violation(batch, each) for each in relations]).amax(0)

@@ -24,7 +24,15 @@ from eigentoken.theory.language.claims import (
 from eigentoken.theory.language.readings import GENERATED, OBSERVED
 from eigentoken.theory.statements.statement import Statement
 
-__all__ = ["PropertyReport", "claim_parts", "described", "drawn_for", "inner_claim", "test_statement"]
+__all__ = [
+    "PropertyReport",
+    "claim_parts",
+    "described",
+    "drawn_for",
+    "follows_trajectories",
+    "inner_claim",
+    "test_statement",
+]
 
 #: Float violations below this are rounding, not failures.
 TOLERANCE = 1e-7
@@ -84,7 +92,8 @@ def claim_parts(claim: Claim) -> list[tuple[Claim, bool]]:
     return [(claim, True), (claim, False)] if isinstance(claim, Iff) else [(claim, True)]
 
 
-def _follows_trajectories(claim: Claim) -> bool:
+def follows_trajectories(claim: Claim) -> bool:
+    """Is it looked at along trajectories, each of which costs a run?"""
     return isinstance(
         inner_claim(claim), Converges | AlmostEveryConverges | Diverges | ForwardInvariant | LyapunovStable
     )
@@ -100,7 +109,7 @@ def drawn_for(claim: Claim, plan: Any, count: int, seed: int) -> Any:
     """A sample whose cells suit the claim: trajectories want few large batches, observables small sizes."""
     from eigentoken.numerics.instances.sampling import sample
 
-    if _follows_trajectories(claim):
+    if follows_trajectories(claim):
         return sample(plan, min(count, TRAJECTORIES), seed, cells_at_most=min(CELLS, -(-CELLS * count // TRAJECTORIES)))
     if hasattr(inner_claim(claim), "observable") or isinstance(inner_claim(claim), InFull):
         shapes = plan.shapes()

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 import sympy
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.dynamics.array_problem import array_problem
 from eigentoken.numerics.dynamics.matrices import RotaryMatrix, RowScaled
+from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, UniformWeights, mask_tensor
+from eigentoken.numerics.instances.batches import Wave
 from eigentoken.theory.systems import catalogue
 from eigentoken.theory.systems.algebra import LoopAlgebra, causal_mask, full_mask
 from eigentoken.theory.systems.catalogue import SYSTEMS
@@ -128,6 +132,41 @@ def test_equals_the_loops_in_float64_and_mpmath(name: str, mask: str) -> None:
             for e, f in zip(row, fast_row, strict=True)
         )
     assert error < 1e-14
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", ALL)
+def test_arrays_of_numpy_give_what_tensors_give(name: str, mask: str) -> None:
+    system = TESTED[name]
+    parameters, x = instance(system, seed=3, batch=(3,))
+    each = _for_each(parameters, 3)
+    problem = Problem(system, each, MASKS[mask])
+    arrays = array_problem(problem, N)
+    assert np.allclose(arrays.advance(x.numpy()), problem.advance(x), rtol=1e-13, atol=1e-14)
+    assert np.allclose(arrays.retract(2 * x.numpy()), problem.retract(2 * x), rtol=1e-13, atol=1e-14)
+
+
+def _for_each(parameters: Any, count: int) -> Any:
+    """Matrices, one for each instance: multiples of one."""
+    if isinstance(parameters, dict):
+        return {name: _for_each(value, count) for name, value in parameters.items()}
+    if isinstance(parameters, list):
+        return [_for_each(value, count) for value in parameters]
+    if isinstance(parameters, Tensor) and parameters.ndim == 2:
+        return torch.stack([parameters * (1 + k / 8) for k in range(count)])
+    return parameters
+
+
+def test_functions_of_time_have_the_values_of_each_instance_in_arrays() -> None:
+    generator = torch.Generator().manual_seed(5)
+    cosine, square = (torch.randn(3, D, D, generator=generator, dtype=torch.float64) for _ in range(2))
+    wave = Wave(cosine, square, torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64))
+    x = torch.nn.functional.normalize(torch.randn(3, N, D, generator=generator, dtype=torch.float64), dim=-1)
+    times = torch.tensor([0.1, 2.0, 3.5], dtype=torch.float64)
+    for time_dependent in (wave, lambda t: wave(t)):
+        problem = Problem(TESTED["attention-flow"], {"V": cosine, "M": time_dependent}, "causal")
+        arrays = array_problem(problem, N).at(times.numpy())
+        assert np.allclose(arrays.advance(x.numpy()), problem.advance(x, times), rtol=1e-13, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ALL)

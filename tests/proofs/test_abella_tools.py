@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
+import mpmath
 import pytest
 import sympy as sp
 from flint import arb
@@ -17,7 +19,14 @@ from eigentoken.proofs.abella.ab_r42_wendel_probability import probability
 from eigentoken.proofs.abella.causal_examples import bad_start_between
 from eigentoken.proofs.properties.deterministic_data import det_matrix, det_spd, det_tokens, symmetric_eigenpairs
 from eigentoken.proofs.properties.flow_properties import _positive, _vanishes
-from eigentoken.proofs.properties.trajectories import NoEnclosure, ball, enclose, integrate, precision
+from eigentoken.proofs.properties.trajectories import (
+    NoEnclosure,
+    ball,
+    enclose,
+    extrapolated,
+    integrate,
+    precision,
+)
 from eigentoken.proofs.steps import textbook, textbook_flows, textbook_maps
 from eigentoken.proofs.steps.calculus_steps import (
     TOKEN_I,
@@ -240,3 +249,20 @@ def test_the_printed_matrix_decreases_its_potential_and_a_skew_one_does_not() ->
 
     assert statements().get("AB-S7").property_tests[0](20, 1).is_holds
     assert potential_decreases_for((("1", "2", "0"), ("-2", "1", "0"), ("0", "0", "1")))(20, 1).is_fails
+
+
+def test_extrapolated_states_lie_in_their_enclosures_to_all_digits() -> None:
+    """Two numbers that fall, pushed by time, at two times: within 1e-20 of balls that contain the solution."""
+
+    def in_balls(t: Any, x: Any) -> list[Any]:
+        return [t * t - x[0] * (-x[1] * x[1]).exp(), -x[1] * (-x[0] * x[0]).exp()]
+
+    def in_digits(t: Any, x: Any) -> list[Any]:
+        return [t * t - x[0] * mpmath.exp(-x[1] * x[1]), -x[1] * mpmath.exp(-x[0] * x[0])]
+
+    found = extrapolated(in_digits, ["0.5", 1], ["0.75", "1.5"], 22)
+    for time, states in zip(("0.75", "1.5"), found, strict=True):
+        for state, contained in zip(states, enclose(in_balls, ["0.5", 1], time, steps=80, order=16), strict=True):
+            assert contained.rad() < arb("1e-21")
+            with mpmath.workdps(40):
+                assert abs(state - mpmath.mpf(contained.mid().str(35, radius=False))) < mpmath.mpf(10) ** -20

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentoken.theory.language.verdicts import KeptAnswers, holds
-from eigentoken.theory.proving import real_arithmetic
+from eigentoken.theory.proving import polynomial_form, real_arithmetic
 from eigentoken.theory.proving.real_arithmetic import Lemma, prove, satisfiable, truth_at
 
 a, b, c, x, y, s, t = sp.symbols("a b c x y s t", real=True)
@@ -195,3 +195,15 @@ def test_quadratics_agree_with_the_discriminant(coefficients, bound):
         return
     truth = (p > 0 and q**2 - 4 * p * (r - low) <= 0) or (p == 0 and q == 0 and r >= low)
     assert prove([], claim).answer.value == ("holds" if truth else "fails")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(-4, 4)] * 4), min_size=2, max_size=3), st.integers(1, 2))
+def test_a_quotient_is_the_same_in_lowest_terms_with_the_signs_of_sympy(
+    rows: list[tuple[int, ...]], power: int
+) -> None:
+    parts = [p * a * b + q * a + r * b + s_ for p, q, r, s_ in rows]
+    below = [each for each in parts[1:] if each != 0]
+    for quotient in (parts[0] / sp.Mul(*below) ** power, sum((1 / each for each in below), parts[0]) * (a + b)):
+        top, bottom = polynomial_form._quotient(quotient)
+        assert (top, bottom) == sp.fraction(sp.cancel(sp.together(quotient)))

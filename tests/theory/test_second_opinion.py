@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import sympy as sp
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentoken.theory.proving import cvc5_process
+from eigentoken.theory.proving.cvc5_formulas import Terms, all_of, any_of, compared, different_truth, not_, same_truth
 from eigentoken.theory.proving.cvc5_inequalities import hypotheses_near
 from eigentoken.theory.proving.cvc5_questions import Attempt
 from eigentoken.theory.proving.flint_identities import identity_by_flint, inequality_by_cvc5
@@ -212,3 +215,42 @@ def test_hints_that_cannot_be_read_are_none(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / "hints.json").write_text(text, encoding="utf-8")
         monkeypatch.setattr(cvc5_process, "BEST", tmp_path / "hints.json")
         assert cvc5_process.best_attempts.__wrapped__() == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 3), st.integers(0, 2)), st.fractions(-3, 3, max_denominator=4), max_size=4
+    ),
+    st.tuples(st.integers(-2, 2), st.integers(-2, 2)),
+)
+def test_a_formula_is_true_for_the_solver_where_it_is_true(
+    coefficients: dict[tuple[int, int], Fraction], point: tuple[int, int]
+) -> None:
+    context = fmpq_mpoly_ctx.get(("g0", "g1"), Ordering.degrevlex)
+    polynomial = context.from_dict({key: fmpq(each.numerator, each.denominator) for key, each in coefficients.items()})
+    value = polynomial(*map(fmpq, point))
+    above, zero = compared(">", polynomial), compared("=", polynomial)
+    formulas = {
+        above: value > 0,
+        zero: value == 0,
+        compared(">=", polynomial): value >= 0,
+        compared("<", polynomial): value < 0,
+        compared("<=", polynomial): value <= 0,
+        compared("!=", polynomial): value != 0,
+        all_of([above, not_(zero)]): value > 0,
+        all_of([]): True,
+        any_of(above, zero): value >= 0,
+        any_of(): False,
+        same_truth(above, zero): value < 0,
+        different_truth(above, zero): value >= 0,
+    }
+    terms = Terms()
+    for formula, truth in formulas.items():
+        solver = terms.solver()
+        solver.setLogic("QF_NRA")
+        for place, each in enumerate(point):
+            at = terms.manager.mkTerm(terms.kind.EQUAL, terms.letter(place), terms.manager.mkReal(each))
+            solver.assertFormula(at)
+        solver.assertFormula(terms(formula))
+        assert solver.checkSat().isSat() == truth

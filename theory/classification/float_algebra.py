@@ -124,7 +124,9 @@ def _of_each(number: Any) -> Any:
 def _scores_by_pair(x: Array, score: Callable[[int, int], Any]) -> Array:
     """``x_i^T M_ij x_j`` for scores that depend on the positions."""
     places = range(x.shape[-2])
-    rows = [[_inner(x[..., i, :], (np.asarray(score(i, j)) @ x[..., j, :, None])[..., 0]) for j in places] for i in places]
+    rows = [
+        [_inner(x[..., i, :], (np.asarray(score(i, j)) @ x[..., j, :, None])[..., 0]) for j in places] for i in places
+    ]
     return np.stack([np.concatenate(row, axis=-1) for row in rows], axis=-2)
 
 

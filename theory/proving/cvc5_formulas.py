@@ -29,6 +29,7 @@ __all__ = [
     "truth",
 ]
 
+
 class Terms:
     """The terms of one question: letters ``g0, g1, ...``, and each formula and polynomial once."""
 
