@@ -66,7 +66,8 @@ def bad_third_angle() -> list[float]:
         weights = np.exp(np.cos(y[0] - np.array([0.0, other])) - 1)
         return [float(weights @ np.sin(np.array([0.0, other]) - y[0]) / (1 + weights.sum()))]
 
-    return [float(solve_ivp(third, (end, 0.0), [np.pi], **options).y[0, -1])]
+    found = float(solve_ivp(third, (end, 0.0), [np.pi], **options).y[0, -1])
+    return [found, found - np.pi]
 
 
 def later_tokens_do_not_matter(source: np.random.Generator) -> Mapping[str, float]:
@@ -103,7 +104,11 @@ CL_12 = register(
         ),
         vectors=(
             Vector("angles at t = 5", angles_at_five, ("0", "0.25927703422064", "0.59505418362537")),
-            Vector("bad third angle", bad_third_angle, ("3.525859256040",)),
+            Vector(
+                "bad third angle, and how far it is beyond the antipode",
+                bad_third_angle,
+                ("3.525859256040", "0.384266602450"),
+            ),
         ),
         variants=(Variant("Relation(d >= 2)", "On $S^0$ no token moves.", discrete_sphere_stays),),
         property_tests=(OnInstances(later_tokens_do_not_matter),),

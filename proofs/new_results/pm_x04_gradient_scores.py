@@ -118,6 +118,12 @@ def example() -> list[float]:
     return [energy(TOKENS, VALUE, 1.0), energy(step_of(TOKENS, VALUE, 1.0, 10.0)[0], VALUE, 1.0)]
 
 
+def falling_energy() -> list[float]:
+    """``V = diag(1, -20/21, -1)``, c = 1, alpha = 21/20, both tokens ``(0, 1, 1)/sqrt 2``: E before and after a step."""
+    value, tokens = np.diag([1.0, -20 / 21, -1.0]), np.full((2, 3), np.sqrt(0.5)) * [0, 1, 1]
+    return [energy(tokens, value, 1.0), energy(step_of(tokens, value, 1.0, 21 / 20)[0], value, 1.0)]
+
+
 def indefinite_values_fall() -> Verdict:
     """``V = diag(1, -20/21, -1)``, c = 1, alpha = 21/20, both tokens ``(0, 1, 1)/sqrt 2``: E falls, exactly."""
     value, x = sp.diag(1, -sp.Rational(20, 21), -1), sp.Matrix([0, 1, 1]) / sp.sqrt(2)
@@ -182,7 +188,14 @@ PM_X4 = register(
                 "exponential kernel is positive definite is cited from Schur.",
             ),
         ),
-        vectors=(Vector("E before and after a step with alpha = 10", example, ("2.745281232799", "4.593524904282")),),
+        vectors=(
+            Vector("E before and after a step with alpha = 10", example, ("2.745281232799", "4.593524904282")),
+            Vector(
+                "V = diag(1, -20/21, -1), alpha = 21/20: E before and after a step",
+                falling_energy,
+                ("0.753487164452", "0.735758882343"),
+            ),
+        ),
         variants=(
             Variant(
                 "PositiveSemidefinite(V)",
