@@ -194,11 +194,16 @@ def _row(layer: Layer, asked: Statement) -> tuple[NearestLayer, StatementOnLayer
         "distance": None if found is None else as_json(found.interval),
         "of": "F" if found is None else found.of,
         "norm": as_json(norm_of(weights.value)),
-        "says": f"{reading.answer}: there is no distance" if found is None else found.says,
+        "says": _why_not(reading) if found is None else found.says,
         "as_one_head": as_if,
         "heads": _head_rows(asked, weights, answers),
     }
     return row, reading
+
+
+def _why_not(reading: StatementOnLayer) -> str:
+    """What a statement is about and the layer is not."""
+    return "; ".join(f"it is about {each}" for each in reading.differs[:1]) or f"{reading.answer}: there is no distance"
 
 
 def _head_rows(asked: Statement, weights: LayerWeights, answers: Answers) -> list[NearestOfHead]:
@@ -236,7 +241,7 @@ def _written(
     away = [each for each in rows if each["word"] not in ("holds", "fails", "undecided")]
     if away:
         raise ValueError(
-            f"{asked.called} cannot be met by layer {away[0]['layer']}: {away[0]['word']} ({away[0]['says']})"
+            f"{asked.called} cannot be met by changing layer {away[0]['layer']}: {away[0]['word']} ({away[0]['says']})"
         )
     if not failing:
         raise ValueError(f"{asked.called} holds in every layer already: there is nothing to write")

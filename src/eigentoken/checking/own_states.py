@@ -238,7 +238,7 @@ def tokens_are(report: Report) -> str:
 
 
 #: The heads of the columns of :func:`rows_of_states`.
-COLUMNS = ("layer", "states", "hemisphere", "lengths", "cosines", "one side of the leader (measured)")
+COLUMNS = ("layer", "states", "hemisphere", "lengths", "cosines", "one side")
 
 
 def says_of_states(report: Report) -> str:
@@ -248,7 +248,8 @@ def says_of_states(report: Report) -> str:
         return ""
     return (
         f"conditions on the tokens of {states['source']}, certified of the floats that enter each layer, given or run through "
-        "the layers before; open hemisphere, lengths, cosines of two tokens"
+        "the layers before; open hemisphere, lengths, cosines of two tokens; one side (measured): how many of the tokens are on one "
+        "side of the plane across the leading eigenvector"
     )
 
 
@@ -278,7 +279,7 @@ def _words(words: Sequence[str]) -> str:
 
 def _sides(shares: Sequence[float | None]) -> str:
     known = [each for each in shares if each is not None]
-    return f"{sum(known) / len(known):.0%} of tokens" if known else "-"
+    return f"{sum(known) / len(known):.0%}" if known else "-"
 
 
 def _least(of: Sequence[StateConditions], name: str) -> Any:
