@@ -119,7 +119,7 @@ def _case(k: Kernel, found: Proved, reach: sp.Expr, radius: sp.Expr, *known: Pro
     return k.modus_ponens(found, k.conjunction(*parts))
 
 
-def _sign_cases(k: Kernel, value: sp.Expr, known: tuple[Proved, ...]) -> tuple[Proved, tuple[Proposition, Proposition]]:
+def _sign_cases(k: Kernel, value: sp.Expr, known: tuple[Proved, ...]) -> tuple[Proved, tuple[Proposition, ...]]:
     """A number that is not negative is positive or zero."""
     ways = (sp.Gt(value, 0, evaluate=False), sp.Eq(value, 0, evaluate=False))
     either = Disjunction(tuple(map(proposition, ways)))
