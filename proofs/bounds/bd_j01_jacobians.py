@@ -20,6 +20,7 @@ from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
 from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR, block_norms
 from eigentoken.proofs.bounds.no_constant import NO_CONSTANT, no_constant
+from eigentoken.proofs.bounds.row_operator import local_bound
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.proofs.properties.exact_points import decimals
 from eigentoken.theory.kernel.formulas import Formula
@@ -222,11 +223,20 @@ BD_J2 = register(
         title="A local bound on the norm of a head's Jacobian: the row operator",
         systems=("token-flow",),
         claims=tuple(map(Formula, (BLOCKS, ROW_OPERATOR, PLAIN_ROWS))),
-        text=r"One head, any mask, any biases, no rotary positions, at given tokens, with "
-        r"$t_i^2 = \lVert U(I + |q_i|^2 C_i)U^{\top}\rVert$: $\lVert Df(X)\rVert \le "
-        r"\bigl(\max_l \sum_i a_{il}t_i^2\bigr)^{1/2} + \max_i \lVert U C_i P^{\top}\rVert =: B_2$, and $B_2 \le B_1 = "
-        r"\lVert U\rVert\bigl((\max_l \sum_i a_{il}(1 + |q_i|^2\lVert C_i\rVert))^{1/2} + \max_i \lVert "
-        r"C_iP^{\top}\rVert\bigr)$.",
+        proof=local_bound,
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"With $|g_i|^2 = t_i^2 = \lVert U(I + |q_i|^2 C_i)U^{\top}\rVert$, $b^2 = \max_l\sum_ia_{il}t_i^2$ and $c = "
+                r"\max_i\lVert UC_iP^{\top}\rVert$ it is $\lVert Df(X)\rVert \le b + c =: B_2$; by the last claim $B_2 \le B_1 "
+                r"= \lVert U\rVert\bigl((\max_l \sum_i a_{il}(1 + |q_i|^2\lVert C_i\rVert))^{1/2} + \max_i \lVert "
+                r"C_iP^{\top}\rVert\bigr)$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
+                "A mask and biases change nothing in the argument: tried on instances, not proved here.",
+            ),
+        ),
         depends=("BD-J1",),
         property_tests=(OnInstances(local_bounds),),
         vectors=(Vector("TV-J: B_2 and B_1", _part(2, 3), ("2.198657114990913", "3.285644812646038")),),

@@ -24,7 +24,6 @@ from eigentoken.proofs.bounds.shared_mass import CHAIN, SINK, chain, sink
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.statements.layer_systems import Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
     Counterexample,
@@ -319,7 +318,6 @@ BD_M1 = register(
         source=Source(HERE, ""),
         title="Under a causal mask, an attention sink contracts the values",
         systems=("token-flow",),
-        covers=Covers(masks=("causal",)),
         claims=tuple(map(Formula, SINK)),
         proof=sink,
         depends=("BD-S3",),

@@ -101,9 +101,8 @@ def _sizes(k: Kernel) -> tuple[Proved, ...]:
     return (*positive, k.square(_LEFT), k.square(_GAP), k.instantiate(k.instantiate(k.assume(_IN_DIAMETER), I), OTHER))
 
 
-def _case(k: Kernel, reach: sp.Expr, radius: sp.Expr, *known: Proved) -> Proved:
+def _case(k: Kernel, found: Proved, reach: sp.Expr, radius: sp.Expr, *known: Proved) -> Proved:
     """``|f_i - f_k|^2 <= 2 r tanh h`` for the values of h and r in this case: positive ones, or zero."""
-    found = two_tokens(k)
     squares = [k.square(_GAP)]
     middle = Tensor(_SCORED.value(_SCORED.top)) - 2 * reach
     centre = Tensor(_VALUED.value(_VALUED.top)) - radius
@@ -120,7 +119,7 @@ def _case(k: Kernel, reach: sp.Expr, radius: sp.Expr, *known: Proved) -> Proved:
     return k.modus_ponens(found, k.conjunction(*parts))
 
 
-def _sign_cases(k: Kernel, value: sp.Expr, known: tuple[Proved, ...]) -> tuple[Proved, tuple[Proposition, Proposition]]:
+def _sign_cases(k: Kernel, value: sp.Expr, known: tuple[Proved, ...]) -> tuple[Proved, tuple[Proposition, ...]]:
     """A number that is not negative is positive or zero."""
     ways = (sp.Gt(value, 0, evaluate=False), sp.Eq(value, 0, evaluate=False))
     either = Disjunction(tuple(map(proposition, ways)))
@@ -140,13 +139,14 @@ def _distance(k: Kernel, bound: sp.Expr) -> Proved:
     known, said = _sizes(k), sp.Le(sp.sqrt(_SIZE), bound, evaluate=False)
     tanh = _tanh_of_reach(k, known)
     split = [k.total(dot(_GAP, head(I)), -dot(_GAP, head(OTHER))), k.scaling(dot(_GAP, head(OTHER)), -1)]
+    rows = two_tokens(k)
     scores, reaches = _sign_cases(k, _REACH, known)
     values, radii = _sign_cases(k, _RADIUS, known)
     ways = []
     for reach, far in zip((_REACH, sp.Integer(0)), reaches, strict=True):
         inner = []
         for radius, wide in zip((_RADIUS, sp.Integer(0)), radii, strict=True):
-            case = _case(k, reach, radius, k.assume(far), k.assume(wide), *known)
+            case = _case(k, rows, reach, radius, k.assume(far), k.assume(wide), *known)
             found = k.arithmetic([case, *split], sp.Le(_SIZE, 2 * radius * sp.tanh(reach), evaluate=False))
             here = [found, tanh, k.assume(far), k.assume(wide), *known]
             inner.append((wide, k.arithmetic(here, said)))
@@ -158,10 +158,11 @@ def _distance(k: Kernel, bound: sp.Expr) -> Proved:
 
 
 def contracted(k: Kernel) -> Proved:
-    """A proof of :data:`CONTRACTED`."""
-    ends = []
-    for bound in (_FROM_NORMS, _CUBIC):
-        found = _distance(k, bound)
+    """A proof of :data:`CONTRACTED`: the second bound follows from the first, ``tanh h <= h``."""
+    sizes, ends = _sizes(k), []
+    first = _distance(k, _FROM_NORMS)
+    slope = k.arithmetic([_tanh_of_reach(k, sizes), *sizes], sp.Le(_FROM_NORMS, _CUBIC, evaluate=False))
+    for found in (first, k.arithmetic([first, slope], sp.Le(sp.sqrt(_SIZE), _CUBIC, evaluate=False))):
         for letter in (OTHER, I):
             found = k.generalise(letter, found)
         ends.append(k.generalise(_D, found, _IN_DIAMETER))

@@ -24,10 +24,19 @@ __all__ = [
     "BALL",
     "BLOCKS",
     "BLOCK_NORMS",
+    "COLUMNS",
+    "FORMS",
+    "MOST_SPREAD",
+    "OWN",
     "PLAIN_ROWS",
+    "ROOMS",
     "ROW_OPERATOR",
+    "SPREADS",
     "WIDE_ROW",
     "block_norms",
+    "form_of_row",
+    "row_of_blocks",
+    "spread_along",
     "wide_row",
 ]
 
@@ -49,14 +58,14 @@ def _square(given: Expression) -> Expression:
 # -- Jacobians --------------------------------------------------------------------------------------------------------------
 
 
-def _row_of_blocks() -> Expression:
+def row_of_blocks() -> Expression:
     """``sum_l a_il z^T B (w_l + (x_l - m_i) q_i^T w_l)``, the derivative of ``z^T f_i`` without its diagonal term."""
     w, apart = vector("w", K), _token(K) - mean(I)
     along = dot(_z, w, product("B")) + dot(_z, apart, product("B")) * dot(_token(I), w, product("W"))
     return (row(I).weight(K) * along).summed(K)
 
 
-def _form() -> Expression:
+def form_of_row() -> Expression:
     """``z^T B (I + |q_i|^2 C_i) B^T z``."""
     apart, back = dot(_z, _token(K) - mean(I), product("B")), _z.applied(product("B^T"))
     return _square(back) + _square(_token(I).applied(TRANSPOSED)) * (row(I).weight(K) * apart * apart).summed(K)
@@ -65,8 +74,8 @@ def _form() -> Expression:
 #: BD-J2, the row operator: ``(T_i w)^2 <= z^T B (I + |q_i|^2 C_i) B^T z sum_l a_il |w_l|^2``.
 BLOCKS = for_all(
     sp.Le(
-        Tensor(_row_of_blocks()) ** 2,
-        Tensor(_form()) * Tensor((row(I).weight(K) * _square(vector("w", K))).summed(K)),
+        Tensor(row_of_blocks()) ** 2,
+        Tensor(form_of_row()) * Tensor((row(I).weight(K) * _square(vector("w", K))).summed(K)),
         evaluate=False,
     ),
     I,
@@ -74,29 +83,29 @@ BLOCKS = for_all(
     _W,
 )
 
-_OWN = VectorLetter("g")
-_ROOMS, _MOST_SPREAD = sp.symbols("b c", nonnegative=True)
+OWN = VectorLetter("g")
+ROOMS, MOST_SPREAD = sp.symbols("b c", nonnegative=True)
 
 
 def _of_rows(at: Index) -> Expression:
     """``|g_i|^2``, which stands for ``t_i^2``."""
-    return _square(vector(_OWN.name, at))
+    return _square(vector(OWN.name, at))
 
 
-def _spread_along() -> Expression:
+def spread_along() -> Expression:
     """``C_i B^T z`` times ``W^T``, transposed: ``sum_s a_is (z^T B (x_s - m_i)) W x_s``, ``W C_i B^T z`` without its mean."""
     apart = dot(_z, _token(_S) - mean(I), product("B"))
     return (row(I).weight(_S) * apart * _token(_S).applied(_SCORE)).summed(_S)
 
 
-_FORMS = for_all(sp.Le(Tensor(_form()), Tensor(_of_rows(I)) * Tensor(_square(_z)), evaluate=False), I, Z)
-_COLUMNS = for_all(sp.Le(Tensor((row(I).weight(J) * _of_rows(I)).summed(I)), _ROOMS**2, evaluate=False), J)
-_SPREADS = for_all(sp.Le(Tensor(_square(_spread_along())), _MOST_SPREAD**2 * Tensor(_square(_z)), evaluate=False), I, Z)
+FORMS = for_all(sp.Le(Tensor(form_of_row()), Tensor(_of_rows(I)) * Tensor(_square(_z)), evaluate=False), I, Z)
+COLUMNS = for_all(sp.Le(Tensor((row(I).weight(J) * _of_rows(I)).summed(I)), ROOMS**2, evaluate=False), J)
+SPREADS = for_all(sp.Le(Tensor(_square(spread_along())), MOST_SPREAD**2 * Tensor(_square(_z)), evaluate=False), I, Z)
 
 
 def _pulled(at: Index, key: Index) -> Expression:
     """``(df_i/dx_l)^T g_i``, the transposed block l of the derivative of ``f_i``, applied to ``g_i``."""
-    g, weight, apart = vector(_OWN.name, at).applied(product("B^T")), row(at).weight(key), _token(key) - mean(at)
+    g, weight, apart = vector(OWN.name, at).applied(product("B^T")), row(at).weight(key), _token(key) - mean(at)
     spread = (row(at).weight(_S) * dot(g, _token(_S) - mean(at)) * _token(_S).applied(_SCORE)).summed(_S)
     return (g + _token(at).applied(TRANSPOSED) * dot(g, apart)) * weight + spread * delta(at, key)
 
@@ -109,12 +118,12 @@ def _of_blocks(at: Index, key: Index) -> sp.Expr:
 BLOCK_NORMS = (
     for_all(
         sp.Eq(
-            Slope(dot(vector(_OWN.name, I), head(I)), "w"),
+            Slope(dot(vector(OWN.name, I), head(I)), "w"),
             Tensor(dot(_pulled(I, K), vector("w", K)).summed(K)),
             evaluate=False,
         ),
         I,
-        _OWN,
+        OWN,
         _W,
     ),
     for_all(
@@ -125,7 +134,7 @@ BLOCK_NORMS = (
         ),
         I,
         K,
-        _OWN,
+        OWN,
         _W,
     ),
 )
@@ -133,13 +142,13 @@ BLOCK_NORMS = (
 
 def block_norms(k: Kernel) -> Proved:
     """A proof of :data:`BLOCK_NORMS`: one normal form, and the inequality of Cauchy and Schwarz for each block."""
-    g = vector(_OWN.name, I)
+    g = vector(OWN.name, I)
     slope = k.slope(dot(g, head(I)), "w")
     whole = dot(_pulled(I, K), vector("w", K)).summed(K)
     same = k.reduction(slope.proposition.word.relation.rhs.expression, whole)
     equal = k.arithmetic([slope, same], sp.Eq(Slope(dot(g, head(I)), "w"), Tensor(whole), evaluate=False))
     small = k.textbook(EUCLIDEAN, y=_pulled(I, K), z=vector("w", K))
-    for letter in (_W, _OWN):
+    for letter in (_W, OWN):
         equal, small = k.generalise(letter, equal), k.generalise(letter, small)
     return k.conjunction(k.generalise(I, equal), k.generalise(I, k.generalise(K, small)))
 
@@ -150,21 +159,21 @@ _ALL = Slope(dot(vector(Z.name, I), head(I)).summed(I), "w")
 _SIZES = Tensor(_square(vector(Z.name, I)).summed(I)) * Tensor(_square(vector("w", I)).summed(I))
 
 
-_WHOLE = sp.Le(_ALL**2, (_ROOMS + _MOST_SPREAD) ** 2 * _SIZES, evaluate=False)
+_WHOLE = sp.Le(_ALL**2, (ROOMS + MOST_SPREAD) ** 2 * _SIZES, evaluate=False)
 #: BD-J2 in full: ``|Df| <= b + c`` where ``t_i^2 = |g_i|^2`` bounds the form of row i, ``sum_i a_il t_i^2 <= b^2`` for every key
 #: l, and ``|B C_i W^T| <= c`` for every i.
-ROW_OPERATOR = ForAll(_OWN, _FORMS, ForAll(_ROOMS, _COLUMNS, ForAll(_MOST_SPREAD, _SPREADS, for_all(_WHOLE, Z, _W))))
+ROW_OPERATOR = ForAll(OWN, FORMS, ForAll(ROOMS, COLUMNS, ForAll(MOST_SPREAD, SPREADS, for_all(_WHOLE, Z, _W))))
 _VARIANCE = (row(I).weight(K) * dot(_z, _token(K) - mean(I)) * dot(_z, _token(K) - mean(I))).summed(K)
-_VARIANCES = for_all(sp.Le(Tensor(_VARIANCE), _MOST_SPREAD * Tensor(_square(_z)), evaluate=False), Z)
+_VARIANCES = for_all(sp.Le(Tensor(_VARIANCE), MOST_SPREAD * Tensor(_square(_z)), evaluate=False), Z)
 #: ``B_2 <= B_1``: ``t_i^2 <= |B|^2 (1 + |q_i|^2 c)`` for every c above the norm of ``C_i``.
 PLAIN_ROWS = for_all(
     ForAll(
-        _MOST_SPREAD,
+        MOST_SPREAD,
         _VARIANCES,
         for_all(
             sp.Le(
-                Tensor(_form()),
-                VALUES**2 * (1 + Tensor(_square(_token(I).applied(TRANSPOSED))) * _MOST_SPREAD) * Tensor(_square(_z)),
+                Tensor(form_of_row()),
+                VALUES**2 * (1 + Tensor(_square(_token(I).applied(TRANSPOSED))) * MOST_SPREAD) * Tensor(_square(_z)),
                 evaluate=False,
             ),
             Z,

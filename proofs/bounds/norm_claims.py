@@ -170,7 +170,7 @@ def _of_quotient(k: Kernel) -> Proved:
 
 def _of_parts(k: Kernel) -> Proved:
     given = k.assume(_SOME_E)
-    ends = []
+    ends: list[Proved] = []
     for quantity, target, scale in ((_CENTRED, dot(_z, _WAY, product("B")), 1), (_square(_HERE), dot(_HERE, _WAY), 2)):
         slope = k.slope(quantity, "w")
         found = slope.proposition.word.relation.rhs.expression

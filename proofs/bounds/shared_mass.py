@@ -252,9 +252,7 @@ def _mixed(k: Kernel) -> Proved:
     ends = [Tensor(through(at, FIRST)) for at in (I, OTHER)]
     shares = [k.arithmetic([], sp.Ge(each, _SHARE, evaluate=False)) for each in ends]
     here = _shared(k, through, positive, _SHARE, *shares)
-    for letter in (OTHER, I):
-        here = k.generalise(letter, here)
-    here = k.generalise(RADIUS, here, _NEAR)
+    here = k.generalise(RADIUS, k.generalise(I, k.generalise(OTHER, here)), _NEAR)
     for letter in (CENTRE, Z, FIRST, _LATER, KEYS):
         here = k.generalise(letter, here)
     return here

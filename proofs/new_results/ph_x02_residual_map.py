@@ -139,7 +139,7 @@ PH_X2 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                "The kernel does not read the equation of the residual map: the steps are checked "
+                "What is said of a trajectory stands in the kernel for flows alone: the steps are checked "
                 "and put together by hand. The normalised layer obeys the same recursion (PM-X1).",
             ),
         ),

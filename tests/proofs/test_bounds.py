@@ -37,7 +37,7 @@ PROVED = {
     "BD-R3",
     "BD-T3",
     *("BD-D2", "BD-D2b", "BD-H2", "BD-K1", "BD-T2"),
-    *("BD-J3", "BD-M1", "BD-M2", "BD-N1", "BD-N2", "BD-R1b", "BD-R2", "BD-R4", "BD-T1"),
+    *("BD-J2", "BD-J3", "BD-M1", "BD-M2", "BD-N1", "BD-N2", "BD-R1b", "BD-R2", "BD-R4", "BD-T1"),
 }
 
 

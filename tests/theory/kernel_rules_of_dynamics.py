@@ -39,6 +39,7 @@ from eigentoken.theory.language.conditions import (
 )
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet
+from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.terms import (
     Eigenvalue,
     EigenvalueModulus,
@@ -268,6 +269,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "a mask": (lambda: spectra.antipodal_rest(AntipodalAt("w"), system("causal-flow")), "does not weigh"),
     },
     "meaning": {
+        "a multiple of another matrix": (lambda: words.meaning(MultipleOf(V, W)), "no meaning"),
         "a word without one": (lambda: words.meaning(Commute(V, W)), "no meaning"),
         "a flow's word for a map": (lambda: words.meaning(Converges(ConsensusSet()), OJA), "of a flow"),
         "another place": (lambda: words.meaning(Converges(ConsensusAt(V, 2)), FLOW), "no meaning"),

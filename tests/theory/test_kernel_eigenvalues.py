@@ -13,10 +13,12 @@ from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import Disjunction, ForAll, Implication, Negation, Proposition, proposition
 from eigentoken.theory.kernel.words import index_range, modulus
 from eigentoken.theory.language.conditions import SimpleTop, Symmetric
+from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.terms import Eigenvalue, d, ell, matrix
 
 V, W = matrix("V"), matrix("W")
 SYMMETRIC, SIMPLE = proposition(Symmetric(V)), proposition(SimpleTop(V))
+MULTIPLE = proposition(MultipleOf(V))
 TWO = proposition(sp.Ge(d, 2, evaluate=False))
 
 
@@ -35,6 +37,9 @@ def square(index: Any, of: Any = V) -> Proposition:
         (7, (SYMMETRIC, TWO), False),
         (1, (), False),
         (1, (SIMPLE,), True),
+        (1, (MULTIPLE,), True),  # of the identity
+        (2, (MULTIPLE,), False),
+        (1, (proposition(MultipleOf(V, W)),), False),
         (2, (SIMPLE, TWO), False),
         (d, (SYMMETRIC,), True),
         (d + 1, (SYMMETRIC,), False),
