@@ -51,14 +51,16 @@ def eigentoken(
     return subprocess.run(command, capture_output=True, text=True, env=added, timeout=600, check=False, **options)
 
 
-def started(code: str) -> tuple[subprocess.Popen[str], int]:
+def started(code: str, book: bool = False) -> tuple[subprocess.Popen[str], int]:
     """Python code in a process of its own that has the libraries loaded: who waits for it, and its number, for signals.
+
+    ``book``: our modules are imported already, too.
 
     It leads a group of processes; who waits for it ends as it does.
     """
     announced = f"import os\nprint(os.getpid(), flush=True)\n{code}"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    waiting = subprocess.Popen([*_warm.command(), "-c", announced], text=True, **pipes)
+    waiting = subprocess.Popen([*_warm.command(book), "-c", announced], text=True, **pipes)
     assert waiting.stdout is not None
     return waiting, int(waiting.stdout.readline())
 

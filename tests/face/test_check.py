@@ -230,7 +230,7 @@ def test_killed_in_the_middle_it_loses_at_most_the_layer_in_progress(gpt2: Path,
         "run._record = record\n"
         f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), sequences=2, tokens=6)\n"
     )
-    waiting, child = started(code)
+    waiting, child = started(code, book=True)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         logs = list(tmp_path.glob("*.jsonl"))
@@ -254,7 +254,7 @@ def test_two_processes_killed_in_the_middle_resume_to_the_same_bytes(gpt2: Path,
         "from pathlib import Path; import eigentoken.checking.run as run\n"
         f"run.check({str(gpt2)!r}, work=Path({str(tmp_path)!r}), jobs=2, sequences=2, tokens=6)\n"
     )
-    waiting, child = started(code)
+    waiting, child = started(code, book=True)
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and waiting.poll() is None:
         logs = list(tmp_path.glob("*.jsonl"))

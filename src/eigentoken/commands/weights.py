@@ -141,9 +141,9 @@ def check(
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
-    from eigentoken.checking.estimate import ModelShape, worthwhile_jobs
+    from eigentoken.checking.estimate import ModelShape
     from eigentoken.checking.formats import write_report
-    from eigentoken.checking.run import MEMORY, affordable_jobs, open_model
+    from eigentoken.checking.run import open_model
     from eigentoken.checking.terminal import show
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
@@ -167,13 +167,7 @@ def check(
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
-    shape = ModelShape(loaded.source, count, loaded.d)
-    if backend == "loky":
-        jobs = worthwhile_jobs(shape, jobs)
-    if not heads_only:
-        _announced(shape, jobs)
-    if (few := affordable_jobs(loaded.d, jobs, heads_only)) < jobs and backend != "dask":
-        typer.echo(f"d = {loaded.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
+    jobs = _planned(ModelShape(loaded.source, count, loaded.d), jobs, backend, heads_only)
     report = _checked(
         model, count, statements=chosen, sequences=sequences, tokens=tokens, seed=seed, fold=fold, jobs=jobs, arrays=arrays,
         work=work, fresh=fresh, states=states, prompts=prompts, device=device, heads_only=heads_only, backend=backend,
@@ -244,6 +238,20 @@ def _estimated(model: str, jobs: int, given: Mapping[str, object]) -> None:
     say(first, "bold")
     for text in rest:
         say_hanging(f"- {text}")
+
+
+def _planned(shape: ModelShape, jobs: int, backend: str, heads_only: bool) -> int:
+    """The processes that are worth their start; what takes long or much memory is announced."""
+    from eigentoken.checking.estimate import worthwhile_jobs
+    from eigentoken.checking.run import MEMORY, affordable_jobs
+
+    if backend == "loky":
+        jobs = worthwhile_jobs(shape, jobs)
+    if not heads_only:
+        _announced(shape, jobs)
+    if (few := affordable_jobs(shape.d, jobs, heads_only)) < jobs and backend != "dask":
+        typer.echo(f"d = {shape.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
+    return jobs
 
 
 def _announced(shape: ModelShape, jobs: int) -> None:
