@@ -30,7 +30,17 @@ PRINT = ("formulas", "__init__")
 OUTSIDE = {
     "kernel": ("Kernel",),
     "arithmetic": ("second_opinion",),
-    "tensors": ("_latex", "plain_latex", "precedence", "is_sum", "is_product", "_sympystr", "_one_square", "made_of_tokens"),
+    "tensors": (
+        "_latex",
+        "plain_latex",
+        "precedence",
+        "is_sum",
+        "is_product",
+        "is_negative_term",
+        "_sympystr",
+        "_one_square",
+        "made_of_tokens",
+    ),
     "instances": ("latex_velocity_is", "latex_from", "_matrix", "_column", "_factor"),
     "proved": ("said", "rests_on", "argued", "scope"),
 }
@@ -74,7 +84,9 @@ def main() -> None:
     found = table()
     for part, lines in found.items():
         print(f"{lines:6}  {part}: {', '.join(PARTS[part])}")
-    print(f"{sum(found.values()):6}  in all, of {sum(map(lines_of_code, KERNEL.glob('*.py')))} lines of code in theory/kernel")
+    print(
+        f"{sum(found.values()):6}  in all, of {sum(map(lines_of_code, KERNEL.glob('*.py')))} lines of code in theory/kernel"
+    )
     for room in ENGINES:
         print(f"{sum(map(lines_of_code, (SOURCE / room).glob('*.py'))):6}  beside it: {room}")
 

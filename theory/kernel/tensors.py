@@ -229,6 +229,11 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return only.left != only.right or bool(only.letters)
 
     @property
+    def is_negative_term(self) -> bool:
+        """For the printer: is it one term with a minus before it?"""
+        return type(self) is Tensor and len(self.key) == 1 and bool(self.key[0][1].could_extract_minus_sign())
+
+    @property
     def is_sum(self) -> bool:
         """For the printer: does it begin with a sign of summation, which would take in a factor behind it?"""
         return type(self) is Tensor and len(self.key) == 1 and bool(self.key[0][0].bound)
