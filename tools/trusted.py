@@ -36,6 +36,7 @@ OUTSIDE = {
         "precedence",
         "is_sum",
         "is_product",
+        "_one_product",
         "is_negative_term",
         "_sympystr",
         "_one_square",

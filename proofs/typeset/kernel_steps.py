@@ -286,7 +286,7 @@ def _printed(
     numbers = {old: new for new, old in enumerate(shown, 1)}
     numbers |= {each: numbers[old] for each, old in told_with.items() if old in numbers}
     named: set[str] = set()
-    steps = []
+    steps: list[KernelStep] = []
     for old in shown:
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
