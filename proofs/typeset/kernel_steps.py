@@ -298,7 +298,7 @@ def _printed(
     numbers = _numbers(drafts)
     told_with = {each for draft in drafts.values() for each in (*draft.since, *draft.beside)}
     named: set[str] = set()
-    steps = []
+    steps: list[KernelStep] = []
     for old in (each for each in drafts if each not in told_with):
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]

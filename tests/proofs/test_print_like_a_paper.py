@@ -239,3 +239,26 @@ def test_a_sum_fills_its_lines() -> None:
     lines = broken(" - ".join((" + ".join(terms[:7]), *terms[7:])) + " = 0").split(r"\\ &")
     assert 1 < len(lines) < 4
     assert len(lines[0]) > 40
+
+
+def test_a_minus_and_a_sum_before_a_quantity_stand_in_parentheses() -> None:
+    """``- -v^T x`` and ``a + 1 sum_j ...`` were printed, which is no formula, and another one."""
+    i = Index("token", "i")
+    size = dot(vector("x", i), vector("x", i))
+    low = Tensor(-dot(vector("v"), vector("x", i)))
+    assert scalar_latex(sp.Mul(-1, x, low, evaluate=False)).count("(") >= 1
+    assert "- -" not in scalar_latex(sp.Mul(-1, x, low, evaluate=False)).replace("  ", " ")
+    shown = Tensor((size * (x + 1)).summed(i)).plain_latex()
+    assert re.search(r"\(.*x.*\) *\\sum", shown) and "1" in shown
+    assert Tensor((size * x).summed(i)).plain_latex().startswith(r"x \sum")
+
+
+def test_nothing_is_said_to_be_true_and_equations_of_vectors_have_no_parentheses() -> None:
+    index = Index("token", "k")
+    there = Exists(index, proposition(x > 0), TRUE)
+    assert latex(there) == r"\text{there is a } \text{token } k \text{ with } x > 0"
+    z, v, u = (vector(each) for each in "zvu")
+    same_vectors = ForAll(
+        VectorLetter("z"), TRUE, proposition(sp.Eq(Tensor(dot(z, v)), Tensor(dot(z, u)), evaluate=False))
+    )
+    assert latex(Conjunction((same_vectors, proposition(x > 0)))) == r"v = u\text{ and }x > 0"

@@ -131,6 +131,17 @@ STILL_TRUE |= {
     **{f"AB-R5.1: for {about}": "it is about matrices and vectors alone" for about in SYSTEMS},
 }
 
+STILL_TRUE |= {
+    **{
+        f"{statement}: for {about}": "about any vectors and weights at one state: no equation of motion is used"
+        for statement in ("BD-D2", "BD-D2b", "BD-D3", "BD-H2", "BD-J1", "CL-5", "CL-16")
+        for about in SYSTEMS
+    },
+    "CL-8: without IsIdentity(term=W)": "what it recalls is about any ellipsoid, the sphere among them",
+    "CL-12: condition 3, >= -> > in Relation": "it asks more",
+    "CL-12: condition 3, 2 -> 3 in d >= 2 in Relation": "it asks more",
+}
+
 _TURNED = {sp.Lt: sp.Le, sp.Le: sp.Lt, sp.Gt: sp.Ge, sp.Ge: sp.Gt, sp.Eq: sp.Le, sp.Ne: sp.Gt}
 _LETTERS = {k: ell, ell: k, p: q, q: p, n: n + 1, d: d + 1}
 #: A word, and words that say more or something else of the same fields.

@@ -307,6 +307,8 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
         shown = [_letter(each, names) for each in matrices]
         arrow = " ".join(shown or ["I"]) if base.name == operator else " ".join([*shown, _base(base, names)])
     scale = "" if term.coefficient == 1 else "-" if term.coefficient == -1 else scalar_latex(term.coefficient)
+    if isinstance(term.coefficient, sp.Add) and (sums or body or arrow or covector):
+        scale = rf"\left({scale}\right)"
     parts = " ".join(part for part in (scale, sums, body, arrow, covector) if part)
     return parts if (body or arrow or covector or scale not in ("", "-")) else f"{parts}1"
 

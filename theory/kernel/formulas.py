@@ -133,7 +133,10 @@ def _side(said: Proposition) -> str:
 def _inner(said: Proposition) -> str:
     """Inside another connective: what is more than an atom stands in parentheses."""
     text = latex(said)
-    return text if isinstance(said, Atom) or said in (TRUE, FALSE) else rf"\bigl({text}\bigr)"
+    plain = (
+        isinstance(said, Atom) or said in (TRUE, FALSE) or (isinstance(said, ForAll) and bool(_vector_equation(said)))
+    )
+    return text if plain else rf"\bigl({text}\bigr)"
 
 
 @LATEX.register(Conjunction)
@@ -261,7 +264,8 @@ def latex_binder(said: Binder) -> str:
         return plain
     guard = "" if said.guard == TRUE else rf" \text{{ with }} {_guard(said.guard)}"
     if isinstance(said, Exists):
-        return rf"{_there_is(said)}{guard} \text{{ such that }} {latex(said.body)}"
+        such = "" if said.body == TRUE else rf" \text{{ such that }} {latex(said.body)}"
+        return f"{_there_is(said)}{guard}{such}"
     inner = said.body
     if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
         rest = latex(inner).removeprefix(r"\text{for every } ")

@@ -213,20 +213,28 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         inside = moment if self.made_of_tokens() else ""
         text = expression_latex(self.expression, weights=True, time=inside, taken=getattr(printer, "taken", ()))
         single = self.precedence == PRECEDENCE["Atom"] and len(self.key) < 2
-        plain = single if moment and not inside else len(self.key) < 2 or _one_square(text)
+        plain = (
+            (single and not self._one_product()) if moment and not inside else len(self.key) < 2 or _one_square(text)
+        )
         text = text if plain else rf"\left({text}\right)"
         return text if not moment or inside else rf"{text}({moment})"
 
     @property
     def is_product(self) -> bool:
         """For the printer: is it one inner product ``x^T y``, which stands in parentheses beside other factors?"""
+        return self._one_product() and (self.time is None or self.made_of_tokens())
+
+    def _one_product(self) -> bool:
         ((monomial, scale),) = self.key if len(self.key) == 1 else ((Monomial(), sp.Integer(1)),)
-        plain = type(self) is Tensor and scale == 1 and not monomial.bound
-        plain = plain and (self.time is None or self.made_of_tokens())
-        if not plain or [power for _, power in monomial.factors] != [1] or not isinstance(monomial.factors[0][0], Dot):
+        if type(self) is not Tensor or scale != 1 or monomial.bound or [power for _, power in monomial.factors] != [1]:
             return False
         only = monomial.factors[0][0]
-        return only.left != only.right or bool(only.letters)
+        return isinstance(only, Dot) and (only.left != only.right or bool(only.letters))
+
+    @property
+    def is_negative_term(self) -> bool:
+        """For the printer: is it one term with a minus before it?"""
+        return type(self) is Tensor and len(self.key) == 1 and bool(self.key[0][1].could_extract_minus_sign())
 
     @property
     def is_sum(self) -> bool:

@@ -69,6 +69,7 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
         """A sum over tokens would take in what stands behind it; an inner product is a factor in parentheses."""
         sums = (not last and getattr(expr, "is_sum", False)) or getattr(expr, "is_product", False)
+        sums = sums or getattr(expr, "is_negative_term", False)
         return bool(sums or super()._needs_mul_brackets(expr, first=first, last=last))
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
