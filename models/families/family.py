@@ -332,8 +332,8 @@ def family_of(config: Config, weights: WeightReader) -> Family:
     return family
 
 
-#: Options that change the attention, and the types that have them.  ``transformers`` passes over them elsewhere in silence; a model
-#: whose configuration asks for one was trained by other code, and would be read as another model.
+#: Options that change the attention, and the types that have them.  Elsewhere ``transformers`` passes over them in silence: a
+#: model whose configuration asks for one was trained by other code, and would be read as another model.
 CHANGES_ATTENTION: Mapping[str, tuple[str, ...]] = {
     "alibi": ("falcon", "bloom", "mpt"),
     "use_alibi": ("bloom", "mpt"),

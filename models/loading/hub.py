@@ -144,8 +144,13 @@ def _cached(hub: Any, name: str, revision: str | None = None) -> Path | None:
     """A snapshot in the cache that has a configuration and weights."""
     try:
         folder = Path(hub.snapshot_download(name, revision=revision, local_files_only=True))
-    except Exception:
-        return None
+    except Exception as error:
+        there = getattr(
+            error, "snapshot_path", None
+        )  # newer clients: a snapshot that lacks files, of which many are not wanted
+        if there is None:
+            return None
+        folder = Path(there)
     whole = any((folder / file).exists() for file in ("model.safetensors", "pytorch_model.bin"))
     return folder if whole or any(folder.glob("*.gguf")) or _all_shards(folder) else None
 

@@ -16,6 +16,7 @@ from safetensors.numpy import save
 
 from .loopback_hub import Hub, serving
 from .spoiled import CONFIG, gpt2_tensors
+from .test_formats import llama_arrays, wide_llama, write_gguf
 
 pytest.importorskip("huggingface_hub")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -25,7 +26,7 @@ SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
 def whole(times: float) -> dict[str, bytes]:
     """The files of a small GPT-2 whose tensors are multiplied."""
     tensors = {name: (times * each).astype(np.float32) for name, each in gpt2_tensors().items()}
-    return {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": save(tensors)}
+    return {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": save(tensors), "README.md": b"words"}
 
 
 def sharded() -> dict[str, bytes]:
@@ -121,6 +122,20 @@ def test_without_a_network(eigentoken: Run) -> None:
     assert done.stdout.count("\n") == 1 and "HF_HUB_OFFLINE forbids the network" in done.stdout
     done = eigentoken("-c", LOADS, "some/model", HF_ENDPOINT="http://127.0.0.1:9")
     assert done.stdout.count("\n") == 1 and "check the name and the network" in done.stdout
+
+
+def test_a_repository_with_one_gguf_is_read(hub: Hub, eigentoken: Run, tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    pytest.importorskip("transformers")
+    reference = wide_llama()
+    write_gguf(tmp_path / "small.gguf", llama_arrays(reference), reference.config, "F32")
+    hub.repositories["some/one"] = {
+        "main": {"README.md": b"words", "small.gguf": (tmp_path / "small.gguf").read_bytes()}
+    }
+    shown = "import sys; from eigentoken.models import load; print(load(sys.argv[1]).describe())"
+    done = eigentoken("-c", shown, "some/one")
+    assert done.stdout.startswith("some/one: llama, ") and done.stderr == ""
+    assert eigentoken("-c", shown, "some/one", HF_HUB_OFFLINE="1").stdout == done.stdout
 
 
 def test_a_download_that_breaks_off_goes_on(hub: Hub, eigentoken: Run) -> None:

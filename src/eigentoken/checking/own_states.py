@@ -248,8 +248,8 @@ def says_of_states(report: Report) -> str:
         return ""
     return (
         f"conditions on the tokens of {states['source']}, certified of the floats that enter each layer, given or run through "
-        "the layers before; open hemisphere, lengths, cosines of two tokens; one side (measured): how many of the tokens are on one "
-        "side of the plane across the leading eigenvector"
+        "the layers before; open hemisphere, lengths, cosines of two tokens; one side (measured): how many of the tokens are on "
+        "one side of the plane across the leading eigenvector"
     )
 
 
