@@ -76,7 +76,7 @@ def to_latex(document: PrintedDocument, *, contents: bool = False) -> str:
     lines = [PREAMBLE, rf"\title{{{escape(document.title)}}}", r"\author{eigentoken}", r"\date{}"]
     lines += [r"\begin{document}", r"\maketitle"]
     if contents:
-        lines += [r"\tableofcontents", r"\clearpage"]
+        lines += [CONTENTS, r"\tableofcontents", r"\clearpage"]
     lines += [render.block(each) for each in document.blocks]
     lines += _bibliography(document.bibliography.values())
     lines.append(r"\end{document}")
@@ -106,6 +106,8 @@ def escape(text: str) -> str:
     return "".join(part if part.startswith("$") else _escaped(part) for part in re.split(r"(\$[^$]*\$)", text))
 
 
+#: Room for numbers of four digits ("14.13") before the titles in the contents.
+CONTENTS = r"\makeatletter\renewcommand*\l@subsection{\@dottedtocline{2}{1.5em}{3em}}\makeatother"
 #: Commands that were put into a text before it is escaped.
 _COMMAND = re.compile(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})")
 

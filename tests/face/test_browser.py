@@ -333,7 +333,7 @@ def test_the_table_of_the_atlas_can_be_searched_from_the_keyboard(browser: Any, 
     rows = lambda: visit.page.eval_on_selector_all("#all tr[data-id]", shown)  # noqa: E731
     assert len(rows()) == len(statements())
     visit.page.locator("#find").focus()
-    visit.page.keyboard.type("criterion bipartite pm-n3")
+    visit.page.keyboard.type("pm-n3 closed form")
     assert rows() == ["PM-N3"]
     assert visit.page.locator("#found").inner_text() == f"1 of {len(statements())}"
     assert visit.page.locator("svg.graph.chosen .node.near").count() == 1  # the graph shows what was found

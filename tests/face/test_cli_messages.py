@@ -46,6 +46,11 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("show hemisphere", "did you mean Consensus from an open hemisphere (AB-T4.1) or"),
         ("certify posdef nowhere.npy", "unknown condition 'posdef': did you mean positive-definite?"),
         ("certify posdef", "unknown condition 'posdef': did you mean positive-definite?"),
+        (
+            f"certify {__file__} positive-definite",
+            f"the condition comes first: eigentoken certify positive-definite {__file__}",
+        ),
+        (f"certify {__file__} posdef", f"the condition comes first: eigentoken certify CONDITION {__file__}"),
         ("certify definite", "did you mean positive-definite or negative-definite or indefinite?"),
         ("check sample:rxn", "no sample 'rxn': did you mean sample:rxnmapper?"),
         ("check rxnmapper", "rxnmapper: no such file or folder: did you mean sample:rxnmapper?"),
@@ -299,6 +304,21 @@ def test_results_come_above_the_bar_with_the_current_item(monkeypatch: pytest.Mo
     with progress("the work", 3) as advance:
         advance(1, "now", "said")
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_long_item_does_not_push_out_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    from eigentoken.output import progress, settings
+
+    monkeypatch.setattr(settings, "quiet", False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with progress("the work", 3) as advance:
+        advance(1, "layer 0, " + "a statement with a long title " * 5)
+    text = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", shown.getvalue())
+    assert re.search(r"1/3 0:00:00 passed, .* left\n", text)
+    assert re.search("layer 0, a statement[^\n]*\u2026\n", text)
 
 
 def test_each_conjecture_is_told_when_it_is_done(eigentoken: Any, tmp_path: Path) -> None:

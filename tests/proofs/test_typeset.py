@@ -165,6 +165,19 @@ def test_words_are_escaped_and_mathematics_is_not() -> None:
     assert escape('run `eigentoken verify` "now"') == r"run \texttt{eigentoken verify} ``now''"
 
 
+def test_code_in_a_text_may_be_a_formula() -> None:
+    assert escape("`f_i = e^{-t} x_i` converges") == r"\texttt{f\_i = e\^{}\{-t\} x\_i} converges"
+    assert escape(r"`show \hyperref[A_1]{A_1}`") == r"\texttt{show \hyperref[A_1]{A_1}}"
+
+
+def test_no_formula_of_the_book_raises_a_power_without_brackets() -> None:
+    """LaTeX stops at it, KaTeX prints it in red, and both only where somebody compiles the page."""
+    bad = re.compile(r"\^(\{[^{}]*\}|\w)\^")
+    assert bad.search(r"\left|x\right|^{2}^{2}")
+    assert bad.findall(to_latex(book(), contents=True)) == []
+    assert r"\left(\left|x_{i} - x_{k}\right|^{2}\right)^{2}" in to_latex(document_of("PH-X3"))
+
+
 def test_long_formulas_are_broken_outside_brackets_only() -> None:
     term = r"\left(a_{1} + b_{1} + c_{1} + d_{1}\right)"
     lines = broken(" + ".join([term] * 9)).split(r"\\ &")
