@@ -33,6 +33,7 @@ from eigentoken.numerics.recheck.matrices.signs import (
     FLOATS_FROM,
     PRIME,
     at_least,
+    contradicted,
     direction_below,
     extreme_directions,
     seen_kernel,
@@ -270,7 +271,11 @@ def _norm_at_most(matrix: Exact, bound: Fraction, until: float) -> str | None:
     if n < FLOATS_FROM:
         negative = rational.counts(gap.numerators, until)[1]
         return None if negative == 0 else "the norm exceeds the stated bound"
-    return at_least(gap, Fraction(0), n, 0, 0, Fraction(0), until, None)
+    why = at_least(gap, Fraction(0), n, 0, 0, Fraction(0), until, None)
+    if why is None or contradicted(gap, Fraction(0), n, 0, Fraction(0)):
+        return why
+    negative = rational.counts(gap.numerators, until)[1]  # the norm may be the bound: none is positive that has to be
+    return None if negative == 0 else "the norm exceeds the stated bound"
 
 
 def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import flint
@@ -25,6 +26,20 @@ def path_laplacian(n: int) -> np.ndarray:
 def householder(n: int) -> np.ndarray:
     v = np.cos(np.arange(n) + 0.5)
     return np.asarray(np.eye(n) - 2 * np.outer(v, v) / (v @ v))
+
+
+def test_a_norm_that_is_its_bound_is_confirmed_where_floats_say_nothing() -> None:
+    """A symmetric matrix of order 14, nowhere from symmetric: zero is at most zero, and nothing is above it."""
+    matrix = np.diag(np.arange(14) + 0.7) - np.ones((14, 14))
+    verdict = certify("symmetric", matrix, within=Fraction(0))
+    assert verdict == "holds"
+    assert recheck(verdict.certificate, matrix) == "holds"
+    asked = certify("norm-bound", 3 * np.eye(14), bound=Fraction(3))
+    assert asked == "holds"
+    assert recheck(asked.certificate, 3 * np.eye(14)) == "holds"
+    data = {**asked.certificate.as_dict()["data"], "facts": {"norm_at_most": "2"}}
+    forged = replace(asked.certificate, data=data)
+    assert recheck(forged, 3 * np.eye(14)) == "fails"
 
 
 def test_the_kernel_is_that_of_exact_elimination() -> None:

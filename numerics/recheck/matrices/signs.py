@@ -20,6 +20,7 @@ __all__ = [
     "PRIME",
     "at_least",
     "certain_counts",
+    "contradicted",
     "direction_below",
     "extreme_directions",
     "seen_kernel",
@@ -69,7 +70,7 @@ def at_least(
             found = _by_floats(each, shift, beyond, transform)
             if found[0] >= positive and found[1] >= negative:
                 return None
-        false = _contradicted(matrix, shift, positive, negative, beyond)
+        false = contradicted(matrix, shift, positive, negative, beyond)
         if false is not None:
             return false
     if n <= 400:
@@ -119,7 +120,7 @@ def seen_kernel(matrix: Exact, shift: Fraction) -> int:
     return len(whole) if moved * vectors.transpose() == flint.fmpz_mat(moved.nrows(), len(whole)) else 0
 
 
-def _contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:
+def contradicted(matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction) -> str | None:
     """Shown false: so many eigenvalues are certified below ``beyond`` that too few can be above it, or mirrored."""
     n = matrix.shape[0]
     if positive:
@@ -145,7 +146,7 @@ def _by_directions(
     if below and above:
         return None
     with np.errstate(all="ignore"):
-        false = _contradicted(matrix, shift, positive, negative, beyond)
+        false = contradicted(matrix, shift, positive, negative, beyond)
     return false if false is not None else _exactly(matrix, shift, positive, negative, 0, beyond, until)
 
 
