@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -19,7 +18,6 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import Case, NoValue, relation_truth
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.classification.float_algebra import FloatAlgebra
 from eigentoken.theory.language.contractions import RADIUS, ContractsInBall, HyperplaneLimits
 from eigentoken.theory.language.readings import CERTIFIED, GENERATED, OBSERVED
 from eigentoken.theory.language.verdicts import Verdict, holds, undecided
@@ -116,27 +114,28 @@ def observed_hyperplane_limits(claim: HyperplaneLimits, batch: Batch) -> Tensor:
 
 
 def _followed(x: Tensor, value: Tensor, score: Tensor, top: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-    """``f_i`` at the end and one unit of time before, in numpy's arrays.
+    """``f_i`` at the end and one unit of time before.
 
-    ``z = e^{-lambda_1 t} x`` obeys ``z_i' = sum_j a_ij B z_j - lambda_1 z_i``, with the weights of ``e^{2 lambda_1 t}`` times
-    the scores of z.
+    ``z = e^{-lambda_1 t} x`` obeys ``z_i' = sum_j a_ij B z_j - lambda_1 z_i``.
     """
-    algebra, z, step = FloatAlgebra(), x.numpy(), TIME / STEPS
-    matrix, scores = (value / top[:, None, None]).numpy(), score.numpy()
+    rate = top[:, None, None]
+    matrix, z, step = value / rate, x, TIME / STEPS
+    before = x
+    for k in range(STEPS):
+        if k == STEPS - round(1 / step):
+            before = z
+        z = z + step * _middle(z, k * step, matrix, score, rate, step)
+    return (z * u.unsqueeze(-2)).sum(-1), (before * u.unsqueeze(-2)).sum(-1)
 
-    def speed(z: Any, time: float) -> Any:
-        weights = algebra.attention(z, np.exp(2 * time) * scores, None, False)
-        return algebra.apply(matrix, weights @ z) - z
 
-    before = z
-    with np.errstate(all="ignore"):
-        for k in range(STEPS):
-            if k == STEPS - round(1 / step):
-                before = z
-            middle = z + step / 2 * speed(z, k * step)
-            z = z + step * speed(middle, k * step + step / 2)
-    end, earlier = ((torch.from_numpy(each) * u.unsqueeze(-2)).sum(-1) for each in (z, before))
-    return end, earlier
+def _middle(z: Tensor, time: float, matrix: Tensor, score: Tensor, rate: Tensor, step: float) -> Tensor:
+    """The velocity in the middle of the step."""
+
+    def speed(z: Tensor, time: float) -> Tensor:
+        scores = torch.exp(torch.tensor(2 * time, dtype=torch.float64)) * (z @ score @ z.mT)
+        return torch.softmax(scores, -1) @ z @ matrix.mT - z
+
+    return speed(z + step / 2 * speed(z, time), time + step / 2)
 
 
 @CERTIFIED.register(HyperplaneLimits)
