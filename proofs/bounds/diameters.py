@@ -23,7 +23,6 @@ __all__ = ["CONTRACTED", "SKIP"]
 _B, _W = matrix("B"), matrix("W")
 _VALUES, _SCORES = SpectralNorm(_B), SpectralNorm(_W)
 _D = sp.Symbol("D", nonnegative=True)
-_MOST, _NEXT = Index("token", "m"), Index("token", "g")
 
 
 def _token(at: Index) -> Expression:

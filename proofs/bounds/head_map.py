@@ -18,7 +18,6 @@ __all__ = [
     "HULL",
     "JACOBIAN",
     "SPREAD",
-    "TWO_TOKENS",
     "collapse",
     "head",
     "hull",
@@ -103,14 +102,10 @@ COLLAPSE = for_all(Implication(_NEAR, proposition(sp.Le(_GAP, 2 * RADIUS * sp.ta
 
 
 _APART = Tensor(dot(_z, head(I))) - Tensor(dot(_z, head(OTHER)))
-#: The same of the head map, at one state.
-TWO_TOKENS = for_all(
-    Implication(_NEAR, proposition(sp.Le(_APART, 2 * RADIUS * sp.tanh(QUARTER), evaluate=False))), *_TWO
-)
 
 
 def two_tokens(k: Kernel) -> Proved:
-    """A proof of :data:`TWO_TOKENS` from two rows of attention (BD-S2)."""
+    """A proof of :data:`COLLAPSE` for the head map, at one state, from two rows of attention (BD-S2)."""
     found = k.settled(lemmas.two_rows(k))
     queries = [vector("x", at).applied(TRANSPOSED) for at in (I, OTHER)]
     for value in (*queries, VectorLetter("x"), vector("x", SLOT).applied(VALUE), _z):

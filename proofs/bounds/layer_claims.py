@@ -41,10 +41,9 @@ __all__ = [
 ]
 
 VALUES, SCORES = SpectralNorm(matrix("B")), SpectralNorm(matrix("W"))
-OTHER = Index("token", "k")
 _W, _z = VectorLetter("w"), vector(Z.name)
 _S, _SCORE = Index("token", "s"), product("W")
-_D, _R = sp.Symbol("D", nonnegative=True), sp.Symbol("R", nonnegative=True)
+_R = sp.Symbol("R", nonnegative=True)
 
 
 def _token(at: Index) -> Expression:

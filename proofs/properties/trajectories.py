@@ -54,7 +54,7 @@ def extrapolated(
 
     >>> import mpmath
     >>> mpmath.nstr(extrapolated(lambda t, x: [-x[0]], [1], [1], 20)[0][0], 20)
-    '0.36787944117144232160'
+    '0.3678794411714423216'
     """
     import mpmath
 

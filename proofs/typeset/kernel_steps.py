@@ -7,7 +7,6 @@ with what it assumes beyond the conditions of the statement, and with the steps 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +24,8 @@ from eigentoken.proofs.typeset.abbreviations import (
     relettered,
     shortened,
 )
-from eigentoken.proofs.typeset.obvious import follows_at_once, is_square, rearranged
+from eigentoken.proofs.typeset.assumption_labels import SHORT, Labels, shared
+from eigentoken.proofs.typeset.obvious import follows_at_once, is_square, is_truism, rearranged
 from eigentoken.theory.calculus import MaskEntry
 from eigentoken.theory.kernel.closed import compared
 from eigentoken.theory.kernel.formulas import SIGNS, latex, parts_latex
@@ -97,7 +97,7 @@ HOW = {
 }
 
 #: A fact up to this many characters is said with its step, so many with one step; logic that joins so many steps is shown.
-SHORT, MANY, JOINS = 140, 4, 3
+MANY, JOINS = 4, 3
 #: Rules whose facts may be said with the step that they serve.
 FACTS = frozenset(
     ("arithmetic", "identity", "reduction", "meaning", "modulus", "eigenvalue_order", "norm_of_symmetric", "positive")
@@ -294,7 +294,7 @@ def _printed(
     begun: Mapping[sp.Symbol, sp.Expr],
 ) -> tuple[KernelStep, ...]:
     """The steps with their numbers; a letter is defined, an assumption labelled, a book named in full where it first stands."""
-    labels = _Labels(_shared(drafts.values(), letters), letters)
+    labels = Labels(shared((draft.assumed for draft in drafts.values()), letters), letters)
     numbers = _numbers(drafts)
     told_with = {each for draft in drafts.values() for each in (*draft.since, *draft.beside)}
     named: set[str] = set()
@@ -306,7 +306,7 @@ def _printed(
         since = tuple(
             _fact(drafts[each], letters) for each in draft.since if latex(drafts[each].said) != latex(draft.said)
         )
-        under = labels.under(draft)
+        under = labels.under(draft.assumed)
         own = {old, *draft.since, *draft.beside}
         step = KernelStep(
             numbers[old],
@@ -398,7 +398,7 @@ def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> b
 def _says_nothing(node: Proved) -> bool:
     """Both sides of the equation are printed alike, or it is true as it stands (``1 > 0``): nobody asks for a reason."""
     relation = relation_of(node.proposition)
-    if node.proposition == TRUE or _truism(node.proposition):
+    if node.proposition == TRUE or is_truism(node.proposition):
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
@@ -408,14 +408,6 @@ def _says_nothing(node: Proved) -> bool:
         return True
     short = relation is not None and node.rule == "arithmetic" and len(latex(node.proposition)) <= SHORT
     return short and compared(relation.func, *relation.args) == sp.true
-
-
-def _truism(said: Proposition) -> bool:
-    """Numbers alone, ``1 > 0``, or a token that sees itself, ``i <= i``: printed, it would say nothing."""
-    return _PLAIN.fullmatch(latex(said)) is not None
-
-
-_PLAIN = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+|(\w+|\w_\{\d+\}) \\leq \2")
 
 
 def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
@@ -467,64 +459,6 @@ def _alike(first: _Draft, other: _Draft) -> bool:
         and other.uses - set(other.since) == first.uses - set(first.since)
         and len({*first.since, *other.since}) <= MANY
     )
-
-
-def _shared(
-    drafts: Iterable[_Draft], letters: Mapping[sp.Symbol, sp.Expr]
-) -> dict[Proposition, tuple[Proposition, str]]:
-    """Assumptions that would be printed again and again have a label."""
-    uses: Counter[Proposition] = Counter()
-    first: dict[Proposition, Proposition] = {}
-    for draft in drafts:
-        for each in draft.assumed:
-            uses[canonical(each)] += 1
-            first.setdefault(canonical(each), each)
-    long = [each for each, times in uses.items() if (times - 1) * len(latex(shortened(first[each], letters))) > SHORT]
-    return {each: (first[each], f"(A{number})") for number, each in enumerate(long, 1)}
-
-
-@dataclass
-class _Labels:
-    """Assumptions in print: one that many steps make is labelled where the first makes it."""
-
-    shared: Mapping[Proposition, tuple[Proposition, str]]
-    letters: Mapping[sp.Symbol, sp.Expr]
-    introduced: set[str] = field(default_factory=set)
-
-    def under(self, draft: _Draft) -> str:
-        known, new, plain = [], [], []
-        for each in draft.assumed:
-            label = self.shared[canonical(each)][1] if canonical(each) in self.shared else ""
-            if label in self.introduced:
-                known.append(label)
-            elif label:
-                new.append((each, label))
-            elif not _truism(each):
-                plain.append(shortened(each, self.letters))
-        self.introduced |= {label for _, label in new}
-        parts = [f"${each}$" for each in parts_latex(Conjunction(tuple(plain)))]
-        found = [f"under {_ranges(known)}"] if known else []
-        found += [f"if {' and '.join(parts)}"] if parts else []
-        labelled = "; ".join(f"{label} ${latex(shortened(each, self.letters))}$" for each, label in new)
-        return ", ".join(found + ([f"assuming {labelled}"] if labelled else []))
-
-
-def _ranges(labels: Iterable[str]) -> str:
-    """Labels in their order.
-
-    >>> _ranges(["(A4)", "(A1)", "(A2)", "(A3)", "(A7)"])
-    '(A1) to (A4), (A7)'
-    """
-    runs: list[list[int]] = []
-    for number in sorted(int(each.strip("()A")) for each in labels):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    texts = []
-    for run in runs:
-        texts += [f"(A{run[0]}) to (A{run[-1]})"] if len(run) > 2 else [f"(A{each})" for each in run]
-    return ", ".join(texts)
 
 
 def listed(texts: Iterable[str]) -> str:

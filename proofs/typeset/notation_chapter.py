@@ -60,6 +60,8 @@ def equation(made: System) -> str:
     step = expression_latex(known.step, weights=True)
     if made.time is Time.FLOW:
         return rf"\dot x_{{i}} = {step}"
+    if not known.assumptions.definitions:  # nothing is normalised
+        return rf"x_{{i}}^{{+}} = {step}"
     first = expression_latex(next(iter(known.assumptions.definitions.values())), weights=True)
     return rf"x_{{i}}^{{+}} = {step}, \quad y_{{i}} = {first}"
 

@@ -15,8 +15,9 @@ from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.propositions import Proposition, relation_of
 from eigentoken.theory.kernel.tensors import Tensor
 
-__all__ = ["follows_at_once", "is_square", "rearranged"]
+__all__ = ["follows_at_once", "is_square", "is_truism", "rearranged"]
 
+_PLAIN = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+|(\w+|\w_\{\d+\}) \\leq \2")
 _SQUARE = re.compile(r"(\|[^|]*\||\\left\|[^|]*\\right\|)\^\{2\} \\geq 0")
 
 
@@ -85,3 +86,8 @@ def _one_sum(side: sp.Expr) -> bool:
         if isinstance(node, sp.Pow) and isinstance(node.base, sp.Add) and node.exp.is_Integer and node.exp > 1:
             return False
     return True
+
+
+def is_truism(said: Proposition) -> bool:
+    """Numbers alone, ``1 > 0``, or a token that sees itself, ``i <= i``: printed, it would say nothing."""
+    return _PLAIN.fullmatch(latex(said)) is not None

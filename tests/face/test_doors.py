@@ -18,6 +18,8 @@ BY_NAME = {
     "theory/kernel/tensors.py: Tensor.is_sum",
     "theory/kernel/tensors.py: Tensor.precedence",
     "theory/printing/scalars.py: PaperPrinter._needs_mul_brackets",
+    "theory/printing/scalars.py: PaperPrinter.parenthesize",
+    "theory/printing/scalars.py: has_exponent",
 }
 DOCUMENTS = "src/eigentoken/documents/"
 #: What pytest calls.

@@ -160,7 +160,7 @@ def test_what_is_not_analytic_is_not_called_so() -> None:
 
 def test_latex_of_expressions() -> None:
     x_i, x_j = vector("x", TOKEN_I), vector("x", TOKEN_J)
-    assert expression_latex(dot(x_i, x_j, (Letter("W"),)) * 2) == r"2 (x_{i}^{\top} W x_{j})"
+    assert expression_latex(dot(x_i, x_j, (Letter("W"),)) * 2) == r"2 x_{i}^{\top} W x_{j}"
     assert expression_latex(x_i - x_i) == "0"
     assert expression_latex(dot(x_i, x_i) ** -1) == r"\frac{1}{|x_{i}|^{2}}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,7 +69,6 @@ def certify(
     from eigentoken.numerics.certified.certify import certify as decide
     from eigentoken.numerics.certified.certify import check_meant, conditions
     from eigentoken.numerics.certified.devices import arithmetic_of
-    from eigentoken.theory.systems.suggestions import meant
 
     if condition is None:
         if json:
@@ -77,13 +76,7 @@ def certify(
         else:
             table("conditions", ("name", "meaning"), conditions().items(), wrap=("meaning",))
         return
-    if matrix is not None and condition not in conditions() and Path(condition).is_file():
-        named = matrix if matrix in conditions() else "CONDITION"
-        raise ValueError(f"the condition comes first: eigentoken certify {named} {condition}")
-    if matrix is None and condition not in conditions():
-        raise ValueError(f"unknown condition {condition!r}: {meant(condition, conditions())}")
-    if matrix is None:
-        raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
+    matrix = _matrix_of(condition, matrix, conditions())
     wanted = None if expected is None else expected.split(",") if "," in expected else expected
     options: dict[str, Any] = {
         "alpha": alpha,
@@ -136,6 +129,20 @@ def certify(
         say(f"  certificate {verdict.certificate.kind}, digest {verdict.certificate.digest()[:16]}")
     if save is not None:
         say("  no certificate, so nothing was written" if verdict.certificate is None else f"wrote {save}")
+
+
+def _matrix_of(condition: str, matrix: str | None, known: Collection[str]) -> str:
+    """The matrix that was given; an error where it is not there, or stands in the place of the condition."""
+    from eigentoken.theory.systems.suggestions import meant
+
+    if matrix is not None and condition not in known and Path(condition).is_file():
+        named = matrix if matrix in known else "CONDITION"
+        raise ValueError(f"the condition comes first: eigentoken certify {named} {condition}")
+    if matrix is None and condition not in known:
+        raise ValueError(f"unknown condition {condition!r}: {meant(condition, known)}")
+    if matrix is None:
+        raise ValueError("certify needs a CONDITION and a MATRIX file: eigentoken certify positive-definite matrix.npy")
+    return matrix
 
 
 def recheck(
