@@ -1,5 +1,8 @@
 """Every statement is tested on at least 200 random instances under its conditions: counted, for every id.
 
+A claim in full (a formula with guards) that the kernel does not prove is looked at on at least 100, those draws that meet its
+guards; one that no draw meets is counted apart, and the reader is told (``unseen``).
+
 Nothing in the book is a definition that cannot be tested: definitions are compared, on instances, with the registered system
 or with the printed formula written out again.
 """
