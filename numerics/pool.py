@@ -1,22 +1,28 @@
-"""Tasks over the cores of this machine or of a cluster, through joblib: the one back end of the lab and of ``check``.
+"""Tasks over the cores of this machine or of a cluster: the one back end of the lab, ``check``, ``verify`` and ``reproduce``.
 
-``loky`` (processes of this machine) is the default; ``dask`` takes the address of a scheduler.  A task is a pure function of
-its arguments, so a lost worker loses nothing: dask runs the task again elsewhere, and for loky a broken pool is replaced and the
-tasks that have not come back are run again, one by one, so that a task that kills its worker each time is found out, comes back
-as :class:`Lost` with the reason (``Pool.lost``), and takes no other with it.
+``loky`` (processes of this machine, through joblib) is the default; ``dask`` takes the address of a scheduler; ``slurm`` asks
+SLURM for workers as there are tasks, at most ``jobs`` of them (dask-jobqueue, which reads queue, memory and time from its own
+file). A task is a pure function of its arguments, so a lost worker loses nothing: dask runs the task again elsewhere, and for
+loky a broken pool is replaced and the tasks that have not come back are run again, one by one, so that a task that kills its
+worker each time is found out, comes back as :class:`Lost` with the reason (``Pool.lost``), and takes no other with it.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-__all__ = ["BACKENDS", "Lost", "Pool"]
+__all__ = ["BACKENDS", "ON_CLUSTER", "Lost", "Pool"]
 
-BACKENDS = ("loky", "dask", "sequential")
+BACKENDS = ("loky", "dask", "slurm", "sequential")
+#: where tasks go to other machines
+ON_CLUSTER = ("dask", "slurm")
+#: of a SLURM worker, where dask-jobqueue's own file (``jobqueue: slurm: memory:``) says nothing
+MEMORY = "8GB"
 #: A task is given up when it has killed this many workers that did nothing else.
 MOST_DEATHS = 2
 #: what bounds the threads of a worker, as joblib does for its own
@@ -53,6 +59,7 @@ class Pool(AbstractContextManager["Pool"]):
         self.lost: list[str] = []
         "What became of workers that were lost, and of their tasks."
         self._client: Any = None
+        self._cluster: Any = None
         self._single: Any = None
 
     def __enter__(self) -> Pool:
@@ -68,6 +75,8 @@ class Pool(AbstractContextManager["Pool"]):
                     f"address: no dask scheduler answers at {self.address} ({type(problem).__name__}): start one with `dask "
                     "scheduler`"
                 ) from None
+        if self.backend == "slurm":
+            self._cluster, self._client = _by_slurm(self.jobs)
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -75,13 +84,16 @@ class Pool(AbstractContextManager["Pool"]):
         if self._client is not None:
             self._client.close()
             self._client = None
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
 
     @property
     def width(self) -> int:
         """How many tasks are worth sending at once."""
-        if self._client is not None:
+        if self._client is not None and self._cluster is None:
             return max(2, 2 * sum(self._client.nthreads().values()))
-        return 1 if self.jobs == 1 else 2 * self.jobs
+        return 1 if self.jobs == 1 and self._cluster is None else 2 * self.jobs
 
     @property
     def alone(self) -> bool:
@@ -160,14 +172,66 @@ class Pool(AbstractContextManager["Pool"]):
     def _parallel(
         self, function: Callable[..., Any], work: Sequence[tuple[Any, ...]], *, ordered: bool, bare: bool = False
     ) -> Iterator[Any]:
+        if self._client is not None:
+            yield from self._by_dask(function, work, ordered=ordered)
+            return
         from joblib import Parallel, delayed, parallel_config
 
-        settings: dict[str, Any] = {"backend": self.backend}
-        if self.backend == "loky":
-            settings |= {"n_jobs": self.jobs, "inner_max_num_threads": 1}
         calls = (delayed(function)() for _ in work) if bare else (delayed(_placed)(function, *each) for each in work)
-        with parallel_config(**settings):
+        with parallel_config(backend=self.backend, n_jobs=self.jobs, inner_max_num_threads=1):
             yield from Parallel(return_as="generator" if ordered else "generator_unordered", batch_size=1)(calls)
+
+    def _by_dask(
+        self, function: Callable[..., Any], work: Sequence[tuple[Any, ...]], *, ordered: bool
+    ) -> Iterator[Any]:
+        """All tasks stand in the scheduler's queue at once, so that a cluster that grows sees how much there is to do.
+
+        Not through joblib: it counts the workers at the beginning, and works here where it finds a single one.
+        """
+        from distributed import as_completed
+
+        sent = [self._client.submit(_placed, function, *each, pure=False) for each in work]
+        try:
+            for future in sent if ordered else as_completed(sent):
+                yield future.result()
+        finally:
+            self._client.cancel(sent)
+
+
+def _by_slurm(jobs: int) -> tuple[Any, Any]:
+    """A cluster whose workers are jobs of SLURM with one core each, none without tasks and at most so many; and its client."""
+    try:
+        import dask
+        from dask_jobqueue.slurm import SLURMCluster
+        from distributed import Client
+    except ImportError:
+        raise ValueError(
+            "the slurm backend needs the package dask-jobqueue (pip install 'eigentoken[slurm]')"
+        ) from None
+    memory = dask.config.get("jobqueue.slurm.memory", None) or MEMORY
+    before = [*dask.config.get("jobqueue.slurm.job-script-prologue", ()), *(f"export {name}=1" for name in THREADS)]
+    try:
+        cluster = SLURMCluster(cores=1, processes=1, memory=memory, job_script_prologue=before)
+    except (OSError, RuntimeError, TimeoutError, ValueError) as problem:
+        raise ValueError(
+            f"backend slurm: no scheduler could be started ({type(problem).__name__}: {problem})"
+        ) from None
+    if reason := _refused_by_slurm(cluster.job_script()):
+        cluster.close()
+        raise ValueError(f"backend slurm: no worker can be asked for: {reason}")
+    cluster.adapt(minimum=0, maximum=jobs)
+    return cluster, Client(cluster, timeout=20)
+
+
+def _refused_by_slurm(script: str) -> str:
+    """Why SLURM would not take this job, asked without sending it; empty where it would.  A refused job is waited for in vain."""
+    try:
+        asked = subprocess.run(["sbatch", "--test-only"], input=script, capture_output=True, text=True, timeout=60)
+    except FileNotFoundError:
+        return "sbatch is not on the PATH: run this on a machine that submits to SLURM"
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return f"sbatch does not answer ({type(problem).__name__})"
+    return "" if asked.returncode == 0 else (asked.stderr.strip().splitlines() or ["sbatch refuses the job"])[-1]
 
 
 def _placed(function: Callable[..., Any], place: int, task: Task) -> tuple[int, Any]:

@@ -2,9 +2,9 @@
 
 Importing 103 statement files with sympy takes over a second, and a list needs none of what they carry.  So ``verify
 --record`` leaves the rows in ``contents.json``, tied to the sha256 of every file that they are read from: the statement
-files and what they import, the ledger, kernel and solvers, and the definition of a status.  Where one byte of those differs,
-or another package registers statements too, the rows are computed from the registry; a stored row is never shown for another
-text.
+files and what they import, the ledger, kernel and solvers, the definition of a status, and what statements speak of that is no
+system.  Where one byte of those differs, or another package registers statements too, the rows are computed from the registry; a
+stored row is never shown for another text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def _files() -> Iterator[Path]:
         yield from sorted((ROOM / folder).glob("*.py"))
     yield from sorted(ROOM.glob("*.py"))
     yield LEDGER
-    yield Path(eigentoken.theory.__path__[0]) / "statements" / "statement.py"
+    for name in ("statement", "subjects", "layer_systems"):  # a status, and what a statement speaks of, in words
+        yield Path(eigentoken.theory.__path__[0]) / "statements" / f"{name}.py"
     for room in ("kernel", "proving"):
         yield from sorted((Path(eigentoken.theory.__path__[0]) / room).glob("*.py"))
 

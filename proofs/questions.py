@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.statements.layer_systems import ANY, mask_in_words, positions_in_words
 from eigentoken.theory.statements.statement import Statement
+from eigentoken.theory.statements.subjects import Subject, subject_of
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["about", "needs", "says"]
@@ -40,10 +42,19 @@ def needs(told: Statement) -> list[str]:
 
 
 def about(told: Statement) -> str:
-    """The systems by name and title, with masks and positions, and what is covered beside them."""
+    """What it speaks of beyond systems; the systems by name and title, with masks and positions; what is covered beside them."""
+    subject = subject_of(told.id)
     found = [system(name) for name in told.systems]
     lines = [f"{each.name}: {each.title}" + (f", {each.mask} mask" if each.mask != "full" else "") for each in found]
-    return "; ".join([*lines, *filter(None, [told.covers.describe()])])
+    first = [] if subject is None else [_spoken_of(subject)]
+    return "; ".join([*first, *lines, *filter(None, [told.covers.describe()])])
+
+
+def _spoken_of(subject: Subject) -> str:
+    """A declared subject with the masks and positions that it asks for."""
+    asked = [mask_in_words(each) for each in subject.masks if each != ANY]
+    asked += [positions_in_words(each) for each in subject.positions if each != ANY]
+    return f"{subject.what}, {', '.join(asked)}" if asked else subject.what
 
 
 def says(told: Statement) -> str:

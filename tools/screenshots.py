@@ -1,7 +1,8 @@
 """The pictures of docs/gallery.md and README.md: ``python tools/screenshots.py`` makes what they show, and photographs it.
 
 Needs Chromium and ``pip install 'eigentoken[browser]'``; the derivation also LaTeX and pdftoppm.  Each picture is scaled to
-:data:`WIDTH` and given a palette, to stay below :data:`LARGEST` bytes.  ``python tools/screenshots.py NAME...`` makes some.
+:data:`WIDTH`, and given a palette where it would not stay below :data:`LARGEST` bytes.
+``python tools/screenshots.py NAME...`` makes some.
 """
 
 from __future__ import annotations
@@ -124,14 +125,17 @@ def place_of(shot: Shot) -> tuple[Path, int]:
 
 
 def small(picture: bytes, width: int = WIDTH) -> bytes:
-    """A PNG scaled down to a width, with a palette."""
+    """A PNG scaled down to a width; with a palette where it would be too large without: on a shaded sphere one is seen."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     if image.width > width:
         image = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
-    made = io.BytesIO()
-    image.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
+    for each in (image, image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)):
+        made = io.BytesIO()
+        each.save(made, "PNG", optimize=True)
+        if made.tell() <= LARGEST:
+            break
     return made.getvalue()
 
 

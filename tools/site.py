@@ -18,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from eigentoken.pages import asset
 from eigentoken.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -162,6 +163,8 @@ def stage(folder: Path = STAGE) -> Path:
     shutil.copytree(docs / "images", folder / "pages" / "images")
     for name in ("extra.css", "extra.js"):
         shutil.copy(docs / "site" / name, folder / "pages" / name)
+    for name in ("katex.js", "katex.css"):  # the KaTeX of the other pages, with its fonts inside
+        (folder / "pages" / name).write_text(asset(name), encoding="utf-8")
     configuration = (docs / "site" / "mkdocs.yml").read_text(encoding="utf-8").replace("SOURCE", str(ROOT / "src"))
     made = folder / "mkdocs.yml"
     made.write_text(f"docs_dir: pages\n{configuration}", encoding="utf-8")

@@ -1,3 +1,6 @@
+// Formulas stand between $ in the files, where code hosts draw them, and are drawn here by the KaTeX of the other pages.
+document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".arithmatex").forEach(each => renderMathInElement(each, {
+  delimiters: [{ left: "\\[", right: "\\]", display: true }, { left: "\\(", right: "\\)", display: false }], throwOnError: false })));
 // What axe-core finds in the theme: a dialog without a name, groups of buttons with one name, wide tables out of the keyboard's reach.
 (() => {
   const named = () => {

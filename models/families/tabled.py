@@ -48,7 +48,7 @@ ACTIVATION = ("hidden_activation", "hidden_act", "activation_function", "activat
 @dataclass(frozen=True)
 class TensorNames:
     """The names of a family's tensors, without ``.weight``; those of a layer stand behind ``layer``.  Empty: it has no such
-    part."""
+    part.  A name that ends in ``_`` has no point: torch's ``in_proj_`` is ``in_proj_weight`` and ``in_proj_bias``."""
 
     layer: str = "layers.{}."
     q: str = "self_attn.q_proj"
@@ -76,7 +76,16 @@ class TensorNames:
 
     def anchor(self) -> str:
         """A tensor of layer 0 that tells the prefix of a checkpoint, and one table from another."""
-        return f"{self.layer.format(0)}{self.fused or self.q}.weight"
+        return tensor_of(f"{self.layer.format(0)}{self.fused or self.q}", "weight")
+
+
+def tensor_of(name: str, kind: str) -> str:
+    """``q_proj.weight``, but ``in_proj_weight``.
+
+    >>> tensor_of("q_proj", "bias"), tensor_of("in_proj_", "bias")
+    ('q_proj.bias', 'in_proj_bias')
+    """
+    return f"{name}{kind}" if name.endswith("_") else f"{name}.{kind}"
 
 
 class Tabled(Family):
@@ -180,16 +189,16 @@ class Tabled(Family):
         for letter, (part, shape) in self.projections().items():
             if letter not in skipped:
                 name = self.at(index, part)
-                needed[f"{name}.weight"] = shape[::-1] if self.conv1d else shape
+                needed[tensor_of(name, "weight")] = shape[::-1] if self.conv1d else shape
                 if letter in self.biases:
-                    needed[f"{name}.bias"] = shape[:1]
+                    needed[tensor_of(name, "bias")] = shape[:1]
         return needed
 
     def check_biases(self) -> None:
         """The table and the file must agree on the biases of layer 0: one that is left out makes another model."""
         skipped = "gud" if self.not_read(0) else ""
         for letter, (part, _) in self.projections().items():
-            name = f"{self.at(0, part)}.bias"
+            name = tensor_of(self.at(0, part), "bias")
             if letter not in self.biases and letter not in skipped and self.weights.has(name):
                 raise ModelError(
                     f"{self.config.where}: the file has {self.weights.prefix}{name}, but the configuration ({self.kind}) says "
@@ -202,8 +211,8 @@ class Tabled(Family):
         """A matrix in our convention, and its bias."""
         part, shape = self.projections()[letter]
         name = self.at(index, part)
-        stored = self.weights.read(f"{name}.weight", shape[::-1] if self.conv1d else shape)
-        bias = self.weights.read(f"{name}.bias", shape[:1]) if letter in self.biases else None
+        stored = self.weights.read(tensor_of(name, "weight"), shape[::-1] if self.conv1d else shape)
+        bias = self.weights.read(tensor_of(name, "bias"), shape[:1]) if letter in self.biases else None
         return (stored.T if self.conv1d else stored), bias
 
     def qkv(self, index: int) -> list[tuple[Array, Array | None]]:
@@ -247,8 +256,10 @@ class Tabled(Family):
     def layer(self, index: int) -> Layer:
         (W_Q, b_Q), (W_K, b_K), (W_V, b_V) = self.qkv(index)
         W_O, b_O = self.matrix(index, "o")
-        used = [f"{self.at(index, part)}.weight" for part, _ in (self.projections()[c] for c in self.letters())]
-        stored = StoredMatrix(f"{self.weights.prefix}{self.at(index, 'o')}.weight", transposed=self.conv1d)
+        used = [
+            tensor_of(self.at(index, part), "weight") for part, _ in (self.projections()[c] for c in self.letters())
+        ]
+        stored = StoredMatrix(self.weights.prefix + tensor_of(self.at(index, "o"), "weight"), transposed=self.conv1d)
         rotary, rules = self.rotary_at(index), self.rules(index)
         inside: Positions = "rotary" if rotary is not None else "none"
         if rules.terms is not None:

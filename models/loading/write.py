@@ -27,6 +27,7 @@ from eigentoken.models.formats.safetensors_file import DTYPES, SafetensorsStore,
 from eigentoken.models.formats.scaled import LABEL
 from eigentoken.models.formats.sharded import ShardedStore
 from eigentoken.models.loading.model import Model
+from eigentoken.models.loading.rows import Letter, stacked, with_rows
 from eigentoken.models.loading.undone import Change, as_stored, check_whole, configuration_of_copy
 
 MAX_COMPANION = 64 << 20
@@ -35,7 +36,10 @@ CODES = {label: code for code, (label, _, _) in DTYPES.items()}
 
 @dataclass(frozen=True, eq=False)
 class EditedCheckpoint:
-    """Where the copy is, what was changed, and the output matrices [O_1 ... O_H] as they now stand in the file."""
+    """Where the copy is, what was changed, and the output matrices [O_1 ... O_H] as they now stand in the file.
+
+    A layer whose rows alone were changed has its output matrix as it was.
+    """
 
     folder: Path
     tensors: tuple[str, ...]
@@ -43,10 +47,16 @@ class EditedCheckpoint:
     output_matrices: Mapping[int, Array]
 
 
-def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapping[int, Array]) -> EditedCheckpoint:
+def save_edited(
+    model: Model,
+    destination: str | os.PathLike[str],
+    outputs: Mapping[int, Array],
+    rows: Mapping[int, Mapping[Letter, Array]] | None = None,
+) -> EditedCheckpoint:
     """A copy of ``model`` in the new folder ``destination`` with other output matrices.
 
-    ``outputs``: layer index to the whole output matrix W_O = [O_1 ... O_H], shape (d, H d_head), in our convention.
+    ``outputs``: layer index to the whole output matrix W_O = [O_1 ... O_H], shape (d, H d_head), in our convention;
+    ``rows``: to other queries, keys or values, those of all heads below one another (:mod:`.rows`).
     Layers that share the stored tensor (ALBERT) change together; ``layers`` of the result lists all of them.
     The folder appears only when it is complete.
     """
@@ -55,6 +65,9 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
         raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
     check_whole(model)
     edits, written = _edits(model, outputs)
+    for index, letters in (rows or {}).items():
+        edits |= _edited_rows(model, index, letters, edits)
+        written.setdefault(model.architecture.weights_of(index), model.layer(index).output_matrix())
     first = {model.architecture.weights_of(index) for index in written}
     changed = tuple(index for index in range(model.n_layers) if model.architecture.weights_of(index) in first)
     try:
@@ -73,6 +86,15 @@ def save_edited(model: Model, destination: str | os.PathLike[str], outputs: Mapp
         if work.exists():
             shutil.rmtree(work, ignore_errors=True)
     return EditedCheckpoint(folder, tuple(edits), changed, written)
+
+
+def source_of_copy(model: Model, folder: str | os.PathLike[str]) -> str:
+    """What an edited copy is opened by: the stack that was edited, where the model has several.
+
+    The configuration of a copy is that of the whole model; without its part the first stack would be read.
+    """
+    part = model.config.get("eigentoken_part")
+    return f"{os.fspath(folder)}#{part}" if part else os.fspath(folder)
 
 
 def tensors_that_differ(model: Model, copy: Model) -> list[str]:
@@ -101,6 +123,8 @@ def round_to_stored(values: Array, dtype: str) -> Array:
     """
     if dtype == "bfloat16":
         return widen_bfloat16(_bfloat16_bits(values))
+    if dtype.startswith(LABEL):  # a copy has the products, in float64
+        return np.asarray(values, dtype=np.float64)
     target = {"float16": np.float16, "float32": np.float32, "float64": np.float64}.get(dtype, np.float32)
     with np.errstate(over="ignore"):
         return np.asarray(values).astype(target)
@@ -142,6 +166,26 @@ def _edits(model: Model, outputs: Mapping[int, Array]) -> tuple[dict[str, Array]
         edits[name] = stored.T if layer.output_stored.transposed else stored
         written[layer.index] = stored
     return edits, written
+
+
+def _edited_rows(
+    model: Model, index: int, letters: Mapping[Letter, Array], edits: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The tensors that hold these rows, with other numbers there, rounded to what is stored."""
+    for letter, wanted in letters.items():
+        shape = stacked(model.layer(index), letter).shape
+        if np.shape(wanted) != shape or not np.isfinite(wanted).all():
+            raise ModelError(
+                f"the rows of layer {index} must be finite floats of shape {shape}, got {np.shape(wanted)}"
+            )
+    made: dict[str, Array] = {}
+    for name, array in with_rows(model, index, letters).items():
+        if name in edits:
+            raise ModelError(f"layer {index} shares the tensor {name} with another edited layer: edit one of them")
+        made[name] = round_to_stored(array, model.store.infos[name].dtype)
+        if not np.isfinite(made[name]).all():
+            raise ModelError(f"the rows of layer {index} overflow {model.store.infos[name].dtype}: scale the edit")
+    return made
 
 
 def _write_all(model: Model, folder: Path, edits: Mapping[str, Array]) -> None:

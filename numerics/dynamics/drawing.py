@@ -36,7 +36,8 @@ class Drawing(Figure):
 
 
 def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
-    """The figure of a chart; panels fill the grid row by row, and a legend that they share is drawn once."""
+    """The figure of a chart; panels fill the grid row by row, a third of two columns its whole row, and a legend that they
+    share is drawn once."""
     with matplotlib.rc_context(style.settings()):
         count = max(1, len(chart.panels))
         columns = min(chart.columns, count, style.most_columns)
@@ -49,14 +50,17 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
         shared = _shared_labels(chart)
         for index, panel in enumerate(chart.panels):
             solid = isinstance(panel, SpherePaths) and np.shape(panel.paths)[-1] == 3
-            axes = figure.add_subplot(rows, columns, index + 1, **({"projection": "3d"} if solid else {}))
+            fills = columns == 2 and index == count - 1 and not isinstance(panel, SpherePaths)
+            last = rows * columns if fills else index + 1
+            wide = width * (last - index)
+            axes = figure.add_subplot(rows, columns, (index + 1, last), **({"projection": "3d"} if solid else {}))
             if isinstance(panel, SpherePaths):
                 draw_paths(axes, panel)
             elif isinstance(panel, Curves):
-                _curves(axes, panel, width, legend=_labels(panel) != shared)
+                _curves(axes, panel, wide, legend=_labels(panel) != shared)
             else:
-                _histogram(axes, panel, width)
-            axes.set_title(_wrapped(panel.title, round(12 * width)))
+                _histogram(axes, panel, wide)
+            axes.set_title(_wrapped(panel.title, round(12 * wide)))
         if shared:
             told = (axes.get_legend_handles_labels() for axes in figure.axes)
             handles, labels = next((lines, names) for lines, names in told if names == shared)

@@ -227,7 +227,7 @@ def _typeset(name: str) -> str:
     ('$W = -\\\\frac{1}{2}\\\\,\\\\bar{x}^T V \\\\bar{x}$', 'effective rank')
     """
     if name.startswith("E = 1 - mean"):
-        return r"$E = 1 - \mathrm{mean}_i \cos(x_1, x_i)$"
+        return r"$E = 1 - \mathrm{mean}_i\,\cos(x_1, x_i)$"
     if name.startswith("W = -1/2 xbar"):
         return rf"$W = -\frac{{1}}{{2}}\,\bar{{x}}^T {name.split()[-2]} \bar{{x}}$"
     return name.replace("V_P", "$V_P$")

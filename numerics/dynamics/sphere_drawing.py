@@ -86,7 +86,7 @@ def _direction(axes: Any, name: str, direction: np.ndarray, surface: np.ndarray)
             "pad": 0.6,
             "alpha": 0.85,
         }  # the line does not cross its name
-        axes.text(*(tip * 1.1), _signed(name, sign), color=DIRECTION, ha="center", va="center", bbox=behind)
+        axes.text(*(tip * 1.1), _signed(name, sign), color=DIRECTION, ha="center", va="center", bbox=behind, zorder=20)
 
 
 def _signed(name: str, sign: int) -> str:

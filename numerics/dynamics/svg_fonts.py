@@ -22,12 +22,26 @@ def with_fonts(svg: str) -> str:
     """The SVG that matplotlib wrote, with the letters that it uses of the fonts that it names."""
     letters: dict[tuple[str, str, str], set[str]] = {}
     for told, text in _SPAN.findall(svg):
-        found = dict(re.findall(r"(font-[a-z]+): *([^;]+)", unescape(told)))
-        family = found.get("font-family", "").split(",")[0].strip("' ")
-        kind = (family, found.get("font-style", "normal"), found.get("font-weight", "normal"))
-        letters.setdefault(kind, set()).update(unescape(text))
+        letters.setdefault(_named(unescape(told)), set()).update(unescape(text))
     faces = [_face(*kind, "".join(sorted(used))) for kind, used in sorted(letters.items()) if kind[0] and used]
     return svg.replace(_STYLE, _STYLE + "".join(faces), 1)
+
+
+def _named(style: str) -> tuple[str, str, str]:
+    """Family, style and weight of a font as it is told: each by itself, or (matplotlib before 3.10) all in one ``font``.
+
+    >>> _named("font-style: italic; font-size: 8px; font-family: 'STIXGeneral', serif")
+    ('STIXGeneral', 'italic', 'normal')
+    >>> _named("font: italic 8px 'STIXGeneral'; text-anchor: middle")
+    ('STIXGeneral', 'italic', 'normal')
+    """
+    found = dict(re.findall(r"(font[a-z-]*): *([^;]+)", style))
+    before, _, family = re.sub(r"[\d.]+px", "|", found.get("font", ""), count=1).partition("|")
+    words = before.split()
+    leaning = next((each for each in words if each in ("italic", "oblique")), "normal")
+    weight = next((each for each in words if each in ("bold", "bolder", "lighter") or each.isdigit()), "normal")
+    named = found.get("font-family", family).split(",")[0].strip("' ")
+    return named, found.get("font-style", leaning), found.get("font-weight", weight)
 
 
 def _face(family: str, style: str, weight: str, text: str) -> str:

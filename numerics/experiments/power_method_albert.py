@@ -306,7 +306,7 @@ def compare_with_trained(
         Curves(pair("rho"), "layer", "$\\rho_1$", "correlation with $v_1$"),
         Curves(pair("increment"), "layer", "$\\Delta\\rho_1$", "increment", level=0.0),
         Curves(pair("probability"), "layer", "$\\Pi_1$", "probability of increment", level=0.5, y_range=(-0.02, 1.02)),
-        Curves(pair("gap"), "layer", "$E$", "E of eq. (25)"),
+        Curves(pair("gap"), "layer", r"$E = 1 - \mathrm{mean}_i\,\cos(x_1, x_i)$", "distance from consensus"),
     )
 
     def mean(rows: list[LayerAlignment], name: str) -> float:

@@ -86,7 +86,7 @@ def bipartite_example() -> Problem:
     paper=LI_ALTAFINI,
     figure="13(b)",
     title="A stable bipartite consensus: small perturbations are absorbed, larger ones lead to consensus",
-    settings="eq. (8), TV4: V = diag(1, 1/4, 1/8), Q^T K = ln 3 I, alpha = 1/2, 8 tokens at v_1 and 2 at -v_1",
+    settings="eq. (8), V = diag(1, 1/4, 1/8), Q^T K = ln 3 I, alpha = 1/2, 8 tokens at v_1 and 2 at -v_1",
     claim="the bipartite point is locally asymptotically stable; its basin is very small",
 )
 def figure_13b(context: Context) -> RecipeResult:
@@ -165,8 +165,8 @@ def figure_13b(context: Context) -> RecipeResult:
             columns=3,
             tables=(Table(["start", "returns [95 %]", "consensus [95 %]", "elsewhere [95 %]"], rows, "Basins"),),
         ),
-        "the matrices are TV4 of the statement sheet (the paper prints none); the paper reports the last claim as a "
-        "constant of its simulations; the panel of fractions is ours",
+        "the matrices are ours, test vector TV4 of the registry (the paper prints none); the paper reports the last claim "
+        "as a constant of its simulations; the panel of fractions is ours",
     )
 
 

@@ -85,6 +85,9 @@ def _matrices(
         _commuting(pair, drawn, plan, count, generator)
     solve_derived(plan, drawn, draw)
     _proportional(plan, shape, drawn, generator)
+    for term, factor, of in plan.tied:
+        if _known(term, drawn) and _known(of, drawn):
+            drawn[term.name] = float(factor) * drawn[of.name]
     heads = plan.system.multihead
     made = _split_into_heads(plan, drawn, corner, count, generator) if heads else dict(drawn)
     return with_further(plan.system, made, count, d, draw, generator)

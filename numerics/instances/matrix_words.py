@@ -34,7 +34,8 @@ USUAL, MOST = 3, 8
 
 @GENERATED.register(IsZero)
 def generated_is_zero(condition: IsZero, plan: Plan, satisfy: bool = True) -> Plan:
-    """A matrix, or its symmetric or skew part, is made zero; of other terms the instances that fit are kept."""
+    """A matrix, or its symmetric or skew part, is made zero; of ``a X + b Y = 0`` the value matrix, or X, is solved for; of other
+    terms the instances that fit are kept."""
     asked = plan.noting(condition, satisfy)
     if not satisfy:
         return asked
@@ -45,7 +46,19 @@ def generated_is_zero(condition: IsZero, plan: Plan, satisfy: bool = True) -> Pl
             return asked.demand(base, MatrixPlan(fixed="skew"))
         if _same(condition.term, base - base.T):
             return asked.demand(base, MatrixPlan(symmetric=True))
-    return asked
+    pair = _two_letters(condition.term)
+    if pair is None:
+        return asked
+    (first, one), (second, other) = sorted(pair, key=lambda each: each[0].name != plan.system.value)
+    return replace(asked, tied=(*asked.tied, (first, -other / one, second)))
+
+
+def _two_letters(term: Any) -> list[tuple[sp.MatrixSymbol, sp.Expr]] | None:
+    """X and Y with their numbers, of ``a X + b Y``."""
+    parts = [each.as_coeff_mmul() for each in term.args] if term.is_MatAdd else []
+    plain = [(each.doit(), scale) for scale, each in parts]
+    letters = len(plain) == 2 and all(isinstance(each, sp.MatrixSymbol) and scale.is_Rational for each, scale in plain)
+    return plain if letters else None
 
 
 def _same(term: Any, other: Any) -> bool:

@@ -144,6 +144,10 @@ class Plan:
     commute: tuple[tuple[Any, Any], ...] = ()
     multiples: tuple[tuple[Any, Any], ...] = ()
     "Pairs (X, Y) with ``X = c Y``."
+    tied: tuple[tuple[sp.MatrixSymbol, sp.Expr, sp.MatrixSymbol], ...] = ()
+    "Letters and a number (X, c, Y) with ``X = c Y`` for this c."
+    on_a_line: bool = False
+    "The tokens are at a unit vector and its negative, any one."
     shared_top: tuple[str, ...] = ()
     scores: tuple[sp.Expr, ...] = ()
     head_plan: Plan | None = None

@@ -49,6 +49,8 @@ def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator
     """The batch with tokens where the plan wants them."""
     if plan.place is not None:
         return place_state(plan.place, batch, generator)
+    if plan.on_a_line:
+        return _on_a_line(batch, generator)
     x = torch.randn(batch.count, batch.n, batch.d, generator=generator, dtype=torch.float64)
     if plan.euclidean:
         x = x * torch.exp(0.7 * torch.randn(batch.count, 1, 1, generator=generator, dtype=torch.float64))
@@ -64,6 +66,14 @@ def tokens_for(plan: Plan, batch: Batch, corner: str, generator: torch.Generator
     if plan.hemisphere is not None:
         batch = in_hemisphere(plan, batch, generator)
     return batch if plan.start is None else into_region(plan.start, batch, generator)
+
+
+def _on_a_line(batch: Batch, generator: torch.Generator) -> Batch:
+    """The first p tokens at any unit vector (half of them where there is no split), the others at its negative."""
+    w = torch.randn(batch.count, 1, batch.d, generator=generator, dtype=torch.float64)
+    first = batch.p if 0 < batch.p < batch.n else (batch.n + 1) // 2
+    x = torch.cat([w.expand(-1, first, -1), -w.expand(-1, batch.n - first, -1)], 1)
+    return _put(batch, x / torch.linalg.vector_norm(w, dim=-1, keepdim=True), (0,) * first + (1,) * (batch.n - first))
 
 
 def in_hemisphere(plan: Plan, batch: Batch, generator: torch.Generator) -> Batch:

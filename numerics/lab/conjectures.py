@@ -293,7 +293,9 @@ def load(path: str | Path) -> list[Conjecture]:
     except OSError as problem:
         raise ConjectureError(f"cannot be read: {problem.strerror or problem}; give a Python file", str(path)) from None
     except UnicodeDecodeError:
-        raise ConjectureError("is not UTF-8 text: give a Python file", str(path)) from None
+        raise ConjectureError(
+            "is no text (no UTF-8): give a Python file; `eigentoken conjecture new` writes one", str(path)
+        ) from None
     try:
         code = compile(text, str(file), "exec")
     except SyntaxError as problem:

@@ -1,4 +1,4 @@
-"""Starts of Euclidean flows whose trajectories are known exactly, as places to look: equal tokens, and mirrored tokens on a line.
+"""Starts whose trajectories are known exactly, as places to look: equal tokens, and mirrored tokens on a line.
 
 What is certified of them is in :mod:`eigentoken.numerics.readings.euclidean_orbits`.
 """
@@ -10,10 +10,12 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.seen_silences import mirrored_lines
-from eigentoken.theory.language.claims import Claim, Diverges
-from eigentoken.theory.language.places import SomeEquilibrium, Zero
+from eigentoken.theory.language.claims import Claim, Converges, Diverges
+from eigentoken.theory.language.places import ConsensusAt, SomeEquilibrium, Zero
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["known_starts"]
 
@@ -30,6 +32,10 @@ def known_starts(claim: Claim | None, batch: Batch) -> Iterator[tuple[Batch, Ten
     name = batch.system.value
     place = getattr(claim, "place", None)
     if name is None or not batch.system.standard or batch.system.multihead:
+        return
+    if batch.system.space is Space.SPHERE:
+        if isinstance(claim, Converges) and isinstance(place, SomeEquilibrium | ConsensusAt):
+            yield from _of_turning_tokens(batch, name)
         return
     if not isinstance(claim, Diverges) and not isinstance(place, Zero | SomeEquilibrium):
         return
@@ -55,6 +61,16 @@ def _of_equal_tokens(claim: Claim | None, place: object, B: Tensor, x: Tensor) -
     else:
         seen = norm(later - late, dim=-1) > STILL * start
     return torch.where(seen & (start > 1e-9), 1.0, -1.0).double()
+
+
+def _of_turning_tokens(batch: Batch, name: str) -> Iterator[tuple[Batch, Tensor]]:
+    """Equal tokens on the sphere, where the values have no real eigenvector."""
+    values = batch.parameters.get(name)
+    if batch.d % 2 or batch.count == 0 or not isinstance(values, Tensor):
+        return
+    turning = eigvals(values).imag.abs().amin(-1)
+    equal = batch.at(batch.tokens[:, :1].expand_as(batch.tokens).clone())
+    yield equal, torch.where(turning > 1e-3, 1.0, -1.0).double()
 
 
 def _of_lines(claim: Claim | None, batch: Batch, name: str, score: str) -> Iterator[tuple[Batch, Tensor]]:

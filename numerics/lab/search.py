@@ -52,6 +52,8 @@ __all__ = ["SEEN", "SearchFinding", "Unit", "UnitResult", "methods", "run_unit",
 SEEN = 1e-9
 #: A relation that holds by less than this holds within rounding.
 EDGE = 1e-11
+#: The sizes of the scores, |W| |x|^2, of starts that are far out.
+FAR_SCORES = (64.0, 4096.0)
 #: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
 OVER = 4
 STRUCTURED = "small structured matrices"
@@ -338,10 +340,13 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
             yield from _known(target, unit)
             yield from _resting(target, unit)
         if target.plan.system.standard:
+            yield from _far_out(target, unit)
             yield from _consensus_growth(target, unit)
         else:
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
+    if isinstance(inner, Converges):
+        yield from _known(target, unit)
     for number, place in enumerate(places):
         plan = replace(target.plan.at(place), timed=())  # constant parameters: an equilibrium stays one
         try:
@@ -394,10 +399,29 @@ def _rings(target: Target, unit: Unit) -> Iterator[Piece]:
             yield Piece(batch, growth, target.plan, batch.count, ring=True)
 
 
+def _far_out(target: Target, unit: Unit) -> Iterator[Piece]:
+    """Starts so far out that each token attends to one alone: there the cones of an escape can be certified."""
+    name = target.plan.system.score
+    if name is None or not isinstance(getattr(target.inner, "place", None), Zero | SomeEquilibrium):
+        return
+    for batch in sample(target.plan, min(unit.size, 128), unit.seed, cells_at_most=4).batches:
+        score = batch.parameters.get(name)
+        if not isinstance(score, Tensor) or batch.n < 2:
+            continue
+        tick()
+        square = (batch.tokens**2).sum(-1).mean(-1) * torch.linalg.matrix_norm(score)
+        for size in FAR_SCORES:
+            far = batch.at(batch.tokens * (size / square.clamp_min(1e-9)).sqrt()[:, None, None])
+            far = far.take(condition_violation(target.plan, far) < 0)
+            if far.count:
+                yield Piece(far, target.violation(far), target.plan, far.count)
+
+
 def _known(target: Target, unit: Unit) -> Iterator[Piece]:
     """Starts whose trajectories are known exactly: equal tokens, and mirrored ones on the line of an eigenvector."""
     for plan in branches(replace(target.plan, timed=())):
-        for batch in structured_batches(plan, 2 * unit.size, unit.seed):
+        sphere = plan.system.space is not Space.EUCLIDEAN
+        for batch in _near(plan, unit, 0) if sphere else structured_batches(plan, 2 * unit.size, unit.seed):
             tick()
             for made, seen in known_starts(target.inner, batch):
                 good = condition_violation(plan, made) < 0

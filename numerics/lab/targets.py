@@ -12,6 +12,7 @@ from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
 from eigentoken.numerics.lab.predicates import predicate_violation, told
 from eigentoken.numerics.readings import load
+from eigentoken.numerics.readings.observed_claims import exact_check_follows
 from eigentoken.theory.language.claims import (
     AlmostEveryConverges,
     Claim,
@@ -59,7 +60,7 @@ class Target:
         named: AbstractContextManager[None] = nullcontext()
         if observable is not None:
             named = told(self.conjecture, f"the observable {observable.name} (with n = {batch.n}, d = {batch.d})")
-        with named:
+        with named, exact_check_follows():
             found: Tensor = OBSERVED(self.claim, batch)
             return found
 

@@ -9,6 +9,7 @@ or left out on the strength of a float.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
@@ -16,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from eigentoken.numerics.certified.exact_matrices import ExactMatrix
-from eigentoken.numerics.certified.rounding import Array
+from eigentoken.numerics.certified.rounding import TINY, Array, gamma
 
 __all__ = ["acting_groups", "has_no_scores", "is_identity", "product_is_zero", "same_scores"]
 
@@ -59,7 +60,7 @@ def product_is_zero(left: Array, right: Array) -> bool:
     with np.errstate(all="ignore"):
         row = int(np.argmax(np.abs(first).max(axis=1)))
         column = int(np.argmax(np.nan_to_num(np.abs(first[row] @ second), nan=np.inf)))
-    if _entry(first[row], second[:, column]) != 0 or max(first.shape[0], second.shape[1]) > LARGEST:
+    if max(first.shape[0], second.shape[1]) > LARGEST or _is_no_zero(first[row], second[:, column]):
         return False
     whole = ExactMatrix.from_floats(second).numerators
     for start in range(0, len(first), ROWS):  # never d x d at once
@@ -67,6 +68,16 @@ def product_is_zero(left: Array, right: Array) -> bool:
         if any(entry != 0 for entry in exact.entries()):
             return False
     return True
+
+
+def _is_no_zero(row: Array, column: Array) -> bool:
+    """Is the inner product of two float vectors not zero?  In floats with a bound first, then exactly."""
+    with np.errstate(all="ignore"):
+        value, size = abs(float(row @ column)), float(np.abs(row) @ np.abs(column))
+    k = len(row)
+    if value > 2 * gamma(k + 1) * size + k * TINY and math.isfinite(size):
+        return True
+    return _entry(row, column) != 0
 
 
 def _entry(row: Array, column: Array) -> Fraction:

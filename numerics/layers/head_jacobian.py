@@ -8,7 +8,7 @@ orthogonal factor of O (or Q^T) is off by what its Gram matrix and the residual 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, line
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Tall", "head_norms", "jacobian_bound", "jacobian_norm", "norms_above"]
+__all__ = ["Tall", "head_norms", "jacobian_bound", "jacobian_norms", "norms_above", "norms_with"]
 
 #: Steps of the power iteration: what it finds is at most the norm.
 STEPS = 40
@@ -138,12 +138,25 @@ class Tall:
         O, Q = (np.asarray(cast("ArrayLike", head[name]), dtype=np.float64) for name in "OQ")
         return cls(O), cls(Q.T)
 
-    def norm_with(self, stored: Array) -> float:
-        """At least ``|W S|`` for exact S: ``|R S| |Q| + |W - Q R| |S|``."""
-        size = frobenius_above(stored)
-        off = up(gamma(len(self.R) + 1) * self.size * size + 2 * stored.size * TINY, 4)
-        core = float(norms_above((self.R @ stored)[None], np.asarray([off]))[0])
-        return float(inflate(core * self.stretch + size * self.rest, 4))
+
+def norms_with(pairs: Sequence[tuple[Tall, Array]]) -> list[float]:
+    """At least ``|W S|`` for each tall W and exact S: ``|R S| |Q| + |W - Q R| |S|``; those of one shape are found together."""
+    sizes = [frobenius_above(stored) for _, stored in pairs]
+    offs = [
+        up(gamma(len(tall.R) + 1) * tall.size * size + 2 * stored.size * TINY, 4)
+        for (tall, stored), size in zip(pairs, sizes, strict=True)
+    ]
+    cores = [tall.R @ stored for tall, stored in pairs]
+    found = np.zeros(len(pairs))
+    for shape in {core.shape for core in cores}:
+        alike = [place for place, core in enumerate(cores) if core.shape == shape]
+        found[alike] = norms_above(
+            np.array([cores[place] for place in alike]), np.array([offs[place] for place in alike])
+        )
+    return [
+        float(inflate(float(core) * tall.stretch + size * tall.rest, 4))
+        for core, size, (tall, _) in zip(found, sizes, pairs, strict=True)
+    ]
 
 
 def _roots(weights: Balls) -> Balls:
@@ -163,9 +176,16 @@ def _spread(rows: Balls, means: Balls, roots: Balls) -> Balls:
 
 
 def jacobian_bound(
-    head: Mapping[str, Any], x: Balls, weights: Balls, factors: tuple[Tall, Tall] | None = None
+    head: Mapping[str, Any],
+    x: Balls,
+    weights: Balls,
+    factors: tuple[Tall, Tall] | None = None,
+    size_of_values: float | None = None,
 ) -> float:
-    """``sqrt(max_l sum_i a_il t_i^2) + max_i |U C_i P^T|`` with ``t_i^2 = |U|^2 + |q_i|^2 |U C_i U^T|``, from above (BD-J2)."""
+    """``sqrt(max_l sum_i a_il t_i^2) + max_i |U C_i P^T|`` with ``t_i^2 = |U|^2 + |q_i|^2 |U C_i U^T|``, from above (BD-J2).
+
+    ``size_of_values``: what is at least ``|U|``, where it is known.
+    """
     scale, n = float(head["scale"]), len(x.center)
     output, query = Tall.of(head) if factors is None else factors
     values, keys = linear(x, head["V"]), linear(x, head["K"])
@@ -174,7 +194,8 @@ def jacobian_bound(
     keyed = _spread(keys, times(weights, keys), roots)
     gradients = linear(linear(x, head["Q"], head.get("q_bias")), np.asarray(head["K"], dtype=np.float64).T)
     lengths = inflate(gradients.lengths()[1] / scale * (1 + 4 * CONSTANT), 4)
-    whole = output.norm_with(np.asarray(head["V"], dtype=np.float64))
+    V = np.asarray(head["V"], dtype=np.float64)
+    whole = norms_with([(output, V)])[0] if size_of_values is None else size_of_values
     size, size_k = _frobenius(spread), _frobenius(keyed)  # of every matrix in the balls
     off, off_k = _root_of_squares(spread.radius), _root_of_squares(keyed.radius)
     width, width_k = len(output.R), len(query.R)
@@ -197,40 +218,67 @@ def jacobian_bound(
     return float(inflate(math.sqrt(float(columns.max())) + float(own.max()), 4))
 
 
-def head_norms(head: Mapping[str, Any], factors: tuple[Tall, Tall]) -> tuple[float, float]:
-    """At least ``|O V|`` and at least ``|Q^T K| / scale``."""
-    V, K = (np.asarray(head[name], dtype=np.float64) for name in "VK")
-    output, query = factors
-    return output.norm_with(V), float(inflate(query.norm_with(K) / float(head["scale"]) * (1 + 4 * CONSTANT), 4))
+def head_norms(heads: Sequence[Mapping[str, Any]], factors: Sequence[tuple[Tall, Tall]]) -> list[tuple[float, float]]:
+    """At least ``|O V|`` and at least ``|Q^T K| / scale`` of each head."""
+    pairs = [
+        (tall, np.asarray(head[name], dtype=np.float64))
+        for head, both in zip(heads, factors, strict=True)
+        for tall, name in zip(both, "VK", strict=True)
+    ]
+    found = norms_with(pairs)
+    return [
+        (U, float(inflate(P / float(head["scale"]) * (1 + 4 * CONSTANT), 4)))
+        for head, U, P in zip(heads, found[::2], found[1::2], strict=True)
+    ]
 
 
-def jacobian_norm(head: Mapping[str, Any], x: Array, weights: Array) -> float:
-    """The norm of the Jacobian (n d, n d), by power iteration in doubles: a lower estimate.
+def jacobian_norms(heads: Sequence[Mapping[str, Any]], x: Array, weights: Sequence[Array]) -> list[float]:
+    """The norm of the Jacobian (n d, n d) of each head, by power iteration in doubles: lower estimates.
 
-    What moves is a combination of the rows of V, Q and K, so that it is followed by its coefficients.
+    What moves is a combination of the rows of V, Q and K, so that it is followed by its coefficients.  With the change
+    ``s_ij = q_i dk_j + dq_i k_j`` of the scores, ``sum_j a_ij s_ij (v_j - mean_i v) = sum_j a_ij (s_ij - mean_i s) v_j``.
     """
-    Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
-    scale, width, both = float(head["scale"]), len(V), len(V) + len(Q)
-    bias = head.get("q_bias")
-    q = (x @ Q.T + (0.0 if bias is None else np.asarray(bias, dtype=np.float64))) / scale
-    values, keys = x @ V.T, x @ K.T
-    own = weights[..., None] * (values[None] - (weights @ values)[:, None])
-    core = np.swapaxes(own, 1, 2) @ (keys[None] - (weights @ keys)[:, None]) / scale
-    back_core = np.ascontiguousarray(np.swapaxes(core, 1, 2))
-    rows = np.vstack([V, Q, K])
-    gram, squares = rows @ rows.T, O.T @ O
+    found = [0.0] * len(heads)
+    shapes = [tuple(np.shape(head[name]) for name in "QV") for head in heads]
+    for shape in dict.fromkeys(shapes):
+        alike = [place for place, each in enumerate(shapes) if each == shape]
+        sizes = _largest_stretch([heads[place] for place in alike], x, np.array([weights[place] for place in alike]))
+        for place, size in zip(alike, sizes, strict=True):
+            found[place] = float(size)
+    return found
+
+
+def _largest_stretch(heads: Sequence[Mapping[str, Any]], x: Array, weights: Array) -> Array:
+    """The norms of heads of one shape."""
+    Q, K, V, O = (np.array([head[name] for head in heads], dtype=np.float64) for name in "QKVO")
+    scale, width, both = np.array([[[float(head["scale"])]] for head in heads]), V.shape[1], V.shape[1] + Q.shape[1]
+    biases = [np.zeros(Q.shape[1]) if head.get("q_bias") is None else head["q_bias"] for head in heads]
+    q = (x @ _turned(Q) + np.array(biases, dtype=np.float64)[:, None]) / scale
+    values, keys = x @ _turned(V), x @ _turned(K) / scale
+    rows = np.concatenate([V, Q, K], axis=1)
+    gram, squares = rows @ _turned(rows), _turned(O) @ O
     start = np.random.default_rng(0).standard_normal(x.shape)
-    moved, size = start @ rows.T / np.linalg.norm(start), 0.0
+    moved = start @ _turned(rows) / np.linalg.norm(start)
+    coefficients, squared = np.empty_like(moved), np.zeros(len(heads))
     for _ in range(STEPS):
-        by_value, by_query, by_key = moved[:, :width], moved[:, width:both], moved[:, both:]
-        inner = weights @ by_value + ((q @ by_key.T)[:, None] @ own)[:, 0]
-        inner += (core @ by_query[:, :, None])[:, :, 0]
+        by_value, by_query, by_key = moved[..., :width], moved[..., width:both], moved[..., both:]
+        inner = weights @ by_value + _apart(weights, q @ _turned(by_key) + by_query @ _turned(keys)) @ values
         back = inner @ squares
-        size = math.sqrt(max(float((inner * back).sum()), 0.0))
-        if size == 0.0:
-            return 0.0
-        pulled = (own @ back[:, :, None])[:, :, 0].T @ q
-        coefficients = np.hstack([weights.T @ back, (back_core @ back[:, :, None])[:, :, 0], pulled])
+        squared = np.maximum((inner * back).sum((1, 2)), 0.0)
+        pulled = _apart(weights, back @ _turned(values))
+        coefficients[..., :width] = _turned(weights) @ back
+        coefficients[..., width:both], coefficients[..., both:] = pulled @ keys, _turned(pulled) @ q
         moved = coefficients @ gram
-        moved /= math.sqrt(float((coefficients * moved).sum()))
-    return size
+        lengths = np.sqrt(np.maximum((coefficients * moved).sum((1, 2)), 0.0))
+        moved /= np.where(squared > 0.0, lengths, 1.0)[:, None, None]  # a head that moves nothing stays at 0
+    return np.asarray(np.sqrt(squared))
+
+
+def _turned(stack: Array) -> Array:
+    return np.swapaxes(stack, -1, -2)
+
+
+def _apart(weights: Array, scores: Array) -> Array:
+    """``a_ij (s_ij - sum_l a_il s_il)``."""
+    weighted = weights * scores
+    return np.asarray(weighted - weights * weighted.sum(axis=-1, keepdims=True))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import IntEnum
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -24,11 +25,12 @@ from flint import arb
 from eigentoken.documents.check_document import AsksName
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.dominant_pairs import LARGEST, shared_pair
-from eigentoken.numerics.certified.enclosures import product
+from eigentoken.numerics.certified.enclosures import Enclosure, product
 from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.numerics.layers import lab_words  # noqa: F401 - it enters its readings
 from eigentoken.numerics.layers.quantities import ball
 from eigentoken.numerics.layers.symbol_values import HeadSymbolValues, NotBound, SymbolValues, printed
+from eigentoken.numerics.layers.wanted import positive_form
 from eigentoken.numerics.layers.weights import HeadWeights, pair_of_outputs
 from eigentoken.theory.language import conditions as words
 from eigentoken.theory.language.conditions import IsIdentity, NonPrincipalModulusBelow, ShareDominantPair
@@ -41,6 +43,7 @@ from eigentoken.theory.language.terms import (
     MatrixNumber,
     ScoreAtEigenvector,
     SpectralNorm,
+    Trace,
     alpha,
     d,
     matrix,
@@ -49,7 +52,7 @@ from eigentoken.theory.language.verdicts import Verdict, all_of, any_of, fails, 
 from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.systems.system import System
 
-__all__ = ["ON_WEIGHTS", "Asks", "asks", "letters_of", "on_weights_of_one_matrix", "ranges_meet"]
+__all__ = ["ON_WEIGHTS", "Asks", "asks", "first_alike", "letters_of", "on_weights_of_one_matrix", "ranges_meet"]
 
 
 @ON_WEIGHTS.register(words.OfOneMatrix)
@@ -110,7 +113,7 @@ def on_weights_commute(condition: words.Commute, environment: SymbolValues) -> V
 
 @ON_WEIGHTS.register(MultipleOf)
 def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> Verdict:
-    """Entries of ``X - c Y`` that are certainly not zero, c from the largest entry of Y; no equality is certified."""
+    """Entries of ``X - c Y`` that are certainly not zero, c from the largest entry of Y; where none is, in exact integers."""
     try:
         value = environment.whole(condition.term)
         of = None if condition.of == IDENTITY else environment.whole(condition.of)
@@ -128,7 +131,20 @@ def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> 
         apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
         if apart > 0 or apart < 0:
             return fails(f"entry {int(at[0]) + 1}, {int(at[1]) + 1} of {condition.term} is not that of a multiple")
-    return undecided("no entry is certainly other than that of a multiple")
+    return _exactly_a_multiple(condition, value, of)
+
+
+def _exactly_a_multiple(condition: MultipleOf, value: Enclosure, of: Enclosure | None) -> Verdict:
+    """``x_ij y_kl = x_kl y_ij`` for all i, j, with a y_kl that is not zero: denominators cancel."""
+    X, known = value.exact, None if of is None else of.exact
+    if X is None or value.slack or (of is not None and (known is None or of.slack)):
+        return undecided("no entry is certainly other than that of a multiple, and the products are not known exactly")
+    Y = known if known is not None else X.scaled(Fraction(0)).shifted(Fraction(1))
+    place = next(((i, j) for i in range(Y.shape[0]) for j in range(Y.shape[1]) if Y.numerators[i, j] != 0), None)
+    alike = X.is_zero() if place is None else X.numerators * Y.numerators[place] == Y.numerators * X.numerators[place]
+    which = condition.term if of is None else f"{condition.term} and {condition.of}"
+    said = f"{which}: every entry is that of a multiple" if alike else f"{which}: an entry is not that of a multiple"
+    return (holds if alike else fails)(f"{said}, in exact integers")
 
 
 def _entry(center: Any, at: Any, radius: float) -> tuple[float, float]:
@@ -178,15 +194,40 @@ def _decide(relation: Any, environment: SymbolValues) -> Verdict | None:
         if len(known) < len(found):
             return None
         return (all_of if isinstance(relation, sp.And) else any_of)(known)
-    if not relation.atoms(MatrixNumber):
+    if not _numbers_of(relation):
         return _of_the_width(relation, environment)
     try:
         left, right = (_ball(side, environment) for side in relation.args)
     except _FreeChoiceError:
         return _for_every_index(relation, environment)
     except NotBound as problem:
+        form = positive_form(relation)
+        if form is not None and environment.answer("positive-definite", form).is_holds:
+            return holds(f"sym({form}) is positive definite, so that its form is positive at every vector")
         return undecided(str(problem))
     return _compared(relation, left, right)
+
+
+#: Conditions by what they say, and by their place in memory (each is kept, so that no other takes its place).
+_FIRST: dict[words.Condition, words.Condition] = {}
+_SEEN: dict[int, tuple[words.Condition, words.Condition]] = {}
+
+
+def first_alike(condition: words.Condition) -> words.Condition:
+    """The first of all equal conditions that was asked for: looked up under it, answers are found without comparing terms."""
+    known = _SEEN.get(id(condition))
+    if known is None:
+        if len(_SEEN) > 8192:  # a search makes conditions of its own
+            _SEEN.clear()
+            _FIRST.clear()
+        known = _SEEN[id(condition)] = condition, _FIRST.setdefault(condition, condition)
+    return known[1]
+
+
+@lru_cache(maxsize=1024)
+def _numbers_of(relation: Any) -> frozenset[Any]:
+    """The numbers of matrices that a relation speaks of, found once however many heads it is read on."""
+    return frozenset(relation.atoms(MatrixNumber))
 
 
 def _of_the_width(relation: Any, environment: SymbolValues) -> Verdict | None:
@@ -206,7 +247,7 @@ def _for_every_index(relation: Any, environment: SymbolValues) -> Verdict | None
 
     Otherwise, and where it counts tokens (n, p, q), it speaks of the state and not of the weights: ``None``.
     """
-    terms = {quantity.args[0] for quantity in relation.atoms(Eigenvalue)}
+    terms = {quantity.args[0] for quantity in _numbers_of(relation) if isinstance(quantity, Eigenvalue)}
     parts = environment.parts(terms.pop()) if len(terms) == 1 else None
     if parts is None:
         return None
@@ -263,6 +304,8 @@ def _ball(expression: Any, environment: SymbolValues, k: int | None = None) -> a
         return _smallest_gap(expression, environment)
     if isinstance(expression, SpectralNorm):
         return ball(*environment.norm(expression.args[0]))
+    if isinstance(expression, Trace):
+        return ball(*environment.trace(expression.args[0]))
     if expression.is_Add or expression.is_Mul:
         parts = [_ball(part, environment, k) for part in expression.args]
         value = parts[0]
@@ -336,7 +379,7 @@ def asks(conditions: Sequence[words.Condition], listed: System) -> Asks:
     A metric that is a parameter of its own is the identity for every layer: what is asked of it is not asked of weights.
     """
     weights = frozenset({listed.value, listed.score, *(listed.rotary or ()), "F"} - {None})
-    return max((_asked(each, weights) for each in conditions), default=Asks.NOTHING)
+    return max((_asked(first_alike(each), weights) for each in conditions), default=Asks.NOTHING)
 
 
 @lru_cache(maxsize=4096)
@@ -376,7 +419,7 @@ def asked_any_of(condition: words.AnyOf, weights: frozenset[Any]) -> Asks:
 
 @ASKED.register(words.Relation)
 def asked_relation(condition: words.Relation, weights: frozenset[Any]) -> Asks:
-    return asked_of_its_letters(condition, weights) if condition.relation.atoms(MatrixNumber) else Asks.NOTHING
+    return asked_of_its_letters(condition, weights) if _numbers_of(condition.relation) else Asks.NOTHING
 
 
 @ASKED.register(words.Nonsingular)
@@ -384,7 +427,8 @@ def asked_nonsingular(condition: words.Nonsingular, weights: frozenset[Any]) -> 
     return min(Asks.INVERTIBLE, asked_of_its_letters(condition, weights))
 
 
-def letters_of(condition: Any) -> set[str]:
+@lru_cache(maxsize=4096)
+def letters_of(condition: Any) -> frozenset[str]:
     """The names of the matrices that a condition speaks of."""
     found: set[str] = set()
     for each in fields(condition):
@@ -395,10 +439,10 @@ def letters_of(condition: Any) -> set[str]:
             found |= letters_of(value)
         elif isinstance(value, tuple):
             for part in value:
-                found |= letters_of(part) if isinstance(part, words.Condition) else set()
+                found |= letters_of(part) if isinstance(part, words.Condition) else frozenset()
         elif isinstance(value, sp.Basic):
             found |= {symbol.name for symbol in value.atoms(sp.MatrixSymbol)}
-    return found
+    return frozenset(found)
 
 
 @ON_WEIGHTS.register(ShareDominantPair)

@@ -29,13 +29,13 @@ import numpy as np
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.documents.check_document import StatementReading
 from eigentoken.numerics.certified.enclosures import Enclosure, total
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks, first_alike
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.symbol_values import Answers, HeadSymbolValues, LayerSymbolValues, SymbolValues
 from eigentoken.numerics.layers.weights import HeadWeights, LayerWeights
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.verdicts import Verdict, all_of, holds, undecided
+from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer, all_of, holds, undecided
 from eigentoken.theory.statements.layer_systems import (
     AsIfAnswer,
     Difference,
@@ -260,8 +260,11 @@ def as_one_head(name: str, conditions: Mapping[str, Verdict]) -> AsIf | None:
     """The conditions under the answer that they have as if there were one head."""
     if not conditions:
         return None
-    together = all_of({text: _bare(each) for text, each in conditions.items()})
-    return AsIf(name, _WORDS[str(together.answer)], conditions)
+    found = {each.answer for each in conditions.values()}
+    together = next(
+        (each for each in (VerdictAnswer.FAILS, VerdictAnswer.UNDECIDED) if each in found), VerdictAnswer.HOLDS
+    )
+    return AsIf(name, _WORDS[str(together)], conditions)
 
 
 def read_head(statement: Statement, weights: LayerWeights, index: int, answers: Answers) -> AsIf | None:
@@ -280,6 +283,13 @@ def system_of_head(statement: Statement, weights: LayerWeights, index: int, answ
     if len(weights.acting) < 2:
         return None
     alone = answers.once("alone", lambda: weights.alone(index).system)
+    known = weights.read_alone.setdefault(alone, {})
+    if id(statement) not in known:
+        known[id(statement)] = statement, _system_alone(statement, alone)
+    return known[id(statement)][1]
+
+
+def _system_alone(statement: Statement, alone: LayerSystem) -> System | None:
     found = [each for each in matches(statement.systems, statement.covers, alone) if not each.differences]
     single = next((each for each in found if not each.system.multihead), None)
     return None if single is None or not _claims_more(statement, single.system) else single.system
@@ -300,7 +310,7 @@ def _read(
     """
     verdicts: dict[str, Verdict] = {}
     about_tokens: list[str] = []
-    for condition in conditions:
+    for condition in map(first_alike, conditions):
         name = _text(condition)
         if ON_WEIGHTS.find(type(condition)) is None:
             verdicts[name] = undecided(f"{type(condition).__name__} has no reading on weights")

@@ -26,15 +26,13 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import solve_continuous_lyapunov
 
-from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
 from eigentoken.numerics.certified.rounding import Array, down, up
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
-from eigentoken.numerics.layers.neighbours import decomposed, factor, matrices_near, norm_about
+from eigentoken.numerics.layers.neighbours import Decompositions, factor, lacking, matrices_near, norm_about
 from eigentoken.numerics.layers.quantities import (
     Interval,
-    as_json,
     norm_of,
     scaled_interval,
     symmetric_extremes,
@@ -50,7 +48,6 @@ from eigentoken.numerics.layers.wanted import (
     wanted_of,
     ways,
 )
-from eigentoken.numerics.layers.weights import LayerWeights
 from eigentoken.theory.language.conditions import (
     Condition,
     IsIdentity,
@@ -72,10 +69,8 @@ __all__ = [
     "WeightDistance",
     "layer_distance",
     "lower_end",
-    "moved_by",
     "nearest_of_letters",
     "never_met",
-    "outputs_reaching",
 ]
 
 #: Room in strict inequalities, as shares of the norm: the first that can be certified is taken.
@@ -107,17 +102,22 @@ class Letters:
         return self.matrices[name]
 
     def enclosed(self, neighbour: Array) -> Enclosure:
-        """The neighbour as an enclosure, the same object for the same numbers."""
-        return self.made.once(("made", array_digest(neighbour)), lambda: Enclosure.from_floats(neighbour))
+        """The neighbour as an enclosure, the same object for the same numbers (an array is kept: no other gets its id)."""
+        kept = self.made.once(("array", id(neighbour)), lambda: (neighbour, array_digest(neighbour)))
+        return self.made.once(("made", kept[1]), lambda: Enclosure.from_floats(neighbour))
 
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """Matrices that meet the conditions, certified as they stand: values, scores times their scale, and how far they are."""
+    """Matrices that meet the conditions, certified as they stand: values, scores times their scale, and how far they are.
+
+    ``quotient``: X where the scores are ``X F`` times their scale by how they were made.
+    """
 
     distance: Interval
     value: Array | None = None
     score: Array | None = None
+    quotient: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +166,18 @@ def layer_distance(
         if high < math.inf:
             says += ", but a small multiple of a projection of rank one meets every condition on weights"
         return WeightDistance((min(low, high), high), of, says)
-    found = nearest_of_letters(conditions, letters, settled=settled)
+    found = nearest_of_letters(conditions, letters, settled=settled, refused=_refused(verdicts, letters))
     if found is None:
         return WeightDistance((low, math.inf), of, "no neighbour was found that can be certified")
     says = "a matrix at the upper end meets every condition on weights, certified"
     return WeightDistance((min(low, found.distance[1]), found.distance[1]), of, says, found)
+
+
+def _refused(verdicts: Mapping[Condition, Verdict | None], letters: Letters) -> frozenset[Condition]:
+    """Conditions that fail by far more than the floats of a matrix are off: they fail of its floats as well."""
+    off = max((letters.of(name).unscaled_upper(letters.of(name).radius) for name in letters.value), default=math.inf)
+    failing = ((each, verdict.margin) for each, verdict in verdicts.items() if verdict is not None and verdict.is_fails)
+    return frozenset(each for each, margin in failing if margin is not None and margin > 2.0**20 * off)
 
 
 #: What asks of the spectrum, the norm and the symmetry of a matrix alone: ``c e e^T`` has them in every dimension from 2 on.
@@ -263,15 +270,17 @@ def nearest_of_letters(
     letters: Letters,
     shifts: Sequence[float] = SHIFTS,
     settled: frozenset[Condition] = frozenset(),
+    refused: frozenset[Condition] = frozenset(),
 ) -> Nearby | None:
     """The nearest of the candidates on which every condition is certified; ``None`` where there is none.
 
-    A letter all of whose conditions are ``settled`` (certified of the stored weights) stays as it is.
+    A letter all of whose conditions are ``settled`` (certified of the stored weights) stays as it is.  The values as they are
+    are no candidate where a condition on them alone is ``refused`` (it certainly fails).
     """
     found: list[Nearby] = []
     for way in ways(conditions):
         for share in shifts:
-            made = next((each for each in _candidates(way, letters, share, settled) if each.meets(way)), None)
+            made = next((each for each in _candidates(way, letters, share, settled, refused) if each.meets(way)), None)
             if made is not None:
                 found.append(made.nearby(letters))
                 break
@@ -322,11 +331,16 @@ class _Candidate:
             ends.append(scaled_interval(away, stored.scales.get(name, 1.0)))
         interval = max(low for low, _ in ends), max(high for _, high in ends)
         value = next((self.changed[name] for name in stored.value if name in self.changed), None)
-        return Nearby(interval, value, self.changed.get(stored.score) if stored.score else None)
+        quotient = None if self.quotient is None else self.quotient[1]
+        return Nearby(interval, value, self.changed.get(stored.score) if stored.score else None, quotient)
 
 
 def _candidates(
-    way: Sequence[Condition], stored: Letters, share: float, settled: frozenset[Condition]
+    way: Sequence[Condition],
+    stored: Letters,
+    share: float,
+    settled: frozenset[Condition],
+    refused: frozenset[Condition] = frozenset(),
 ) -> Iterator[_Candidate]:
     """Every value matrix of the candidates with every score matrix, the nearest values first."""
     value, score = stored.value[0] if stored.value else None, stored.score
@@ -334,8 +348,10 @@ def _candidates(
     values: list[Array | None] = [None]
     if value is not None and of_value and not settled.issuperset(of_value):
         wanted = _joined([wanted_of(of_value, matrix(name)) for name in stored.value])
-        floats = _floats(stored.of(value))
-        values = [*matrices_near(floats, wanted, share, lambda: stored.made.once("sym", lambda: decomposed(floats)))]
+        near = stored.made.once("near", lambda: Decompositions(_floats(stored.of(value))))
+        values = [*stored.made.once(("near", wanted, share), lambda: matrices_near(near, wanted, share))]
+        if not refused.isdisjoint(of_value):
+            values = [each for each in values if each is not near.matrix]
     for F in values:
         matrices = dict(stored.matrices)
         changed: dict[str, Array | None] = {}
@@ -422,7 +438,8 @@ def _with_multiple(
             moved = Enclosure.from_floats(c * scale * to)
         else:
             moved = product(Enclosure.from_floats(c * scale * np.eye(len(W))), base.letters.of(base.letters.value[0]))
-        yield _changed(base, base.letters.score or "", moved, c * scale * to, given)
+        made = _changed(base, base.letters.score or "", moved, c * scale * to, given)
+        yield made if of == IDENTITY else replace(made, quotient=(IDENTITY, c * np.eye(len(W))))
 
 
 def _with_quotient(
@@ -482,33 +499,12 @@ def _quotients(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> l
     along = 0.5 * (along + along.T)
     unit = along / (norm_about(along) or 1.0)
     return [
-        *(X + times * max(0.0, _lacking(X @ B, sign)) * 2 * along for X in made for times in (1 + 1e-3, 2.0)),
+        *(X + times * max(0.0, lacking(X @ B, sign)) * 2 * along for X in made for times in (1 + 1e-3, 2.0)),
         small * unit,
         10 * small * unit,
     ]
 
 
-def _lacking(W: Array, sign: int) -> float:
-    """How far sym(W) is from the definite matrices of that sign."""
-    return -float(np.linalg.eigvalsh(sign * 0.5 * (W + W.T)).min())
-
-
 def _floats(stored: Enclosure) -> Array:
     with np.errstate(all="ignore"):
         return np.asarray(np.ldexp(stored.center, stored.exponent))
-
-
-def outputs_reaching(wanted: Array, outputs: Array, values: Array) -> Array | None:
-    """``O'`` near O with ``O' V = F'``: ``O + (F' - O V) V^+``; ``None`` where the rows of V do not span what it takes."""
-    O, V = np.asarray(outputs, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    missing = wanted - O @ V
-    change = np.linalg.lstsq(V.T, missing.T, rcond=None)[0].T
-    if not np.linalg.norm(change @ V - missing) <= 1e-6 * (np.linalg.norm(missing) or 1.0):
-        return None
-    return np.asarray(O + change)
-
-
-def moved_by(before: LayerWeights, after: LayerWeights) -> IntervalDocument:
-    """The enclosure of ``|F' - F|`` of two layers."""
-    minus = replace(after.value, center=-after.value.center, _exact=None)
-    return as_json(norm_of(total([before.value, minus])))

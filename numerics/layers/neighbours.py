@@ -14,7 +14,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -22,31 +23,67 @@ import scipy.linalg
 from eigentoken.numerics.certified.rounding import Array
 from eigentoken.numerics.layers.wanted import Wanted
 
-__all__ = ["decomposed", "factor", "matrices_near", "moved_eigenvalues", "norm_about"]
+__all__ = [
+    "Decompositions",
+    "decomposed",
+    "factor",
+    "lacking",
+    "matrices_near",
+    "moved_eigenvalues",
+    "norm_about",
+]
 
 
-Decomposed = Callable[[], tuple[Array, Array]]
+class Decompositions:
+    """A matrix X with its decompositions in floats, each found once, for all wishes and shares."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
+
+    @cached_property
+    def size(self) -> float:
+        return norm_about(self.matrix)
+
+    @cached_property
+    def symmetric(self) -> tuple[Array, Array]:
+        """Eigenvalues and eigenvectors of sym(X)."""
+        return decomposed(self.matrix)
+
+    @cached_property
+    def eigen(self) -> tuple[Array, Array, Array]:
+        """Eigenvalues, left and right eigenvectors."""
+        values, left, right = scipy.linalg.eig(self.matrix, left=True, right=True)
+        return values, left, right
+
+    @cached_property
+    def schur(self) -> tuple[Array, Array]:
+        """The real Schur form and its basis."""
+        form, basis = scipy.linalg.schur(self.matrix, output="real")
+        return form, basis
+
+    @cached_property
+    def singular(self) -> tuple[Array, Array, Array]:
+        left, sizes, right = np.linalg.svd(self.matrix)
+        return left, sizes, right
 
 
-def matrices_near(X: Array, wanted: Wanted, share: float, symmetric: Decomposed | None = None) -> list[Array]:
-    """Candidates with room ``share`` of the norm in strict inequalities, the nearest first.
-
-    ``symmetric``: the eigenvalues and eigenvectors of sym(X), where they are known already.
-    """
-    of_symmetric = symmetric or (lambda: decomposed(X))
-    shift, identity = share * (norm_about(X) or 1.0), np.eye(len(X))
+def matrices_near(stored: Array | Decompositions, wanted: Wanted, share: float) -> list[Array]:
+    """Candidates with room ``share`` of the norm in strict inequalities, the nearest first."""
+    near = stored if isinstance(stored, Decompositions) else Decompositions(stored)
+    X = near.matrix
+    shift, identity = share * (near.size or 1.0), np.eye(len(X))
     if wanted.identity or wanted.zero:
         return [wanted.identity * identity]
     if wanted.double:
         return [max(shift, factor(X)) * identity]
     if wanted.symmetric:
-        values, vectors = of_symmetric()
+        values, vectors = near.symmetric
         made = _halmos(X, wanted.sign, shift) if wanted == Wanted(symmetric=True, sign=wanted.sign) else []
         made += [
             _symmetric((vectors * moved[::-1]) @ vectors.T) for moved in moved_eigenvalues(values[::-1], wanted, shift)
         ]
     else:
-        made = [_below(each, wanted, share) for each in _general(X, wanted, shift, of_symmetric)]
+        made = [_below(each, wanted, share) for each in _general(near, wanted, shift)]
     finite = [each for each in made if np.isfinite(each).all()]
     return sorted(finite, key=lambda each: norm_about(each - X)) if len(finite) > 1 else finite
 
@@ -143,12 +180,13 @@ def _ordered(w: Array, wanted: Wanted, shift: float) -> Array:
     return np.asarray(w)
 
 
-def _below(X: Array, wanted: Wanted, share: float) -> Array:
+def _below(near: Decompositions, wanted: Wanted, share: float) -> Array:
     """With a norm below the bound: singular values cut, or all smaller where a leader is to stay one."""
+    X = near.matrix
     if wanted.below is None:
         return X
     limit = wanted.below * (1 - share)
-    left, sizes, right = np.linalg.svd(X)
+    left, sizes, right = near.singular
     if sizes[0] <= limit:
         return X
     if wanted.leads or wanted.by_modulus or wanted.positive or wanted.skew_small:
@@ -156,32 +194,32 @@ def _below(X: Array, wanted: Wanted, share: float) -> Array:
     return np.asarray((left * np.minimum(sizes, limit)) @ right)
 
 
-def _general(X: Array, wanted: Wanted, shift: float, of_symmetric: Decomposed) -> Iterator[Array]:
-    identity = np.eye(len(X))
+def _general(near: Decompositions, wanted: Wanted, shift: float) -> Iterator[Decompositions]:
+    stored, identity = near, np.eye(len(near.matrix))
     if wanted.sign:
-        values = np.linalg.eigvalsh(0.5 * (X + X.T)) * wanted.sign
-        X = X + wanted.sign * max(0.0, shift - float(values.min())) * identity
+        values = np.linalg.eigvalsh(0.5 * (near.matrix + near.matrix.T)) * wanted.sign
+        near = Decompositions(near.matrix + wanted.sign * max(0.0, shift - float(values.min())) * identity)
     if wanted.nonsingular:
-        left, sizes, right = np.linalg.svd(X)
-        X = X if sizes[-1] >= shift else np.asarray((left * np.maximum(sizes, shift)) @ right)
-    yield X
+        left, sizes, right = near.singular
+        near = near if sizes[-1] >= shift else Decompositions(np.asarray((left * np.maximum(sizes, shift)) @ right))
+    yield near
     made: list[Array | None] = []
     if wanted.skew_small or wanted.by_modulus or wanted.leads or wanted.positive:
-        values, vectors = of_symmetric()
+        values, vectors = stored.symmetric
         made += [(vectors * moved[::-1]) @ vectors.T for moved in moved_eigenvalues(values[::-1], wanted, shift)]
     if wanted.skew_small:
-        made += _symmetric_part_leads(X, shift, *of_symmetric())
+        made += _symmetric_part_leads(near.matrix, shift, *stored.symmetric)
     elif wanted.by_modulus:
-        made += [_raised(X, shift, modulus=True)]
+        made += [_raised(near, shift, modulus=True)]
     elif wanted.leads or wanted.positive:
-        top = float(np.linalg.eigvals(X).real.max())
-        made += [_pair_parted(X, shift), _raised(X, shift), X + max(0.0, shift - top) * identity]
-    yield from (each for each in made if each is not None)
+        top = float(near.eigen[0].real.max())
+        made += [_pair_parted(near, shift), _raised(near, shift), near.matrix + max(0.0, shift - top) * identity]
+    yield from (Decompositions(each) for each in made if each is not None)
 
 
-def _pair_parted(F: Array, shift: float) -> Array | None:
+def _pair_parted(near: Decompositions, shift: float) -> Array | None:
     """The leading complex pair made real and parted by ``shift``; ``None`` where a real eigenvalue leads."""
-    T, Z = scipy.linalg.schur(F, output="real")
+    T, Z = near.schur[0].copy(), near.schur[1]
     blocks = [place for place in range(len(T) - 1) if T[place + 1, place] != 0]
     if not blocks:
         return None
@@ -210,9 +248,9 @@ def _symmetric_part_leads(F: Array, shift: float, values: Array, vectors: Array)
     return made + [F + (times * lacking + shift) * np.outer(v, v) for times in (1.0, 1.5, 2.0, 4.0, 8.0)]
 
 
-def _raised(F: Array, shift: float, modulus: bool = False) -> Array | None:
+def _raised(near: Decompositions, shift: float, modulus: bool = False) -> Array | None:
     """The largest real eigenvalue raised above every real part (or modulus) along its eigenvectors; ``None`` without one."""
-    values, left, right = scipy.linalg.eig(F, left=True, right=True)
+    F, (values, left, right) = near.matrix, near.eigen
     real = np.flatnonzero(values.imag == 0)
     if not len(real):
         return None
@@ -223,3 +261,8 @@ def _raised(F: Array, shift: float, modulus: bool = False) -> Array | None:
     with np.errstate(all="ignore"):
         made = F + max(0.0, wanted - float(values[place].real)) * np.outer(v, w) / (w @ v)
     return made if np.isfinite(made).all() else None
+
+
+def lacking(W: Array, sign: int) -> float:
+    """How far sym(W) is from the definite matrices of that sign."""
+    return -float(np.linalg.eigvalsh(sign * 0.5 * (W + W.T)).min())

@@ -19,7 +19,7 @@ from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.numerics.certified.dominance import discs_of
 from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.norms import norm_interval
-from eigentoken.numerics.certified.rounding import UNIT, Array, scale_down, scale_up
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, down, scale_down, scale_up, up
 from eigentoken.numerics.certified.spectra import Discs
 from eigentoken.theory.language.verdicts import Verdict
 
@@ -37,6 +37,7 @@ __all__ = [
     "scaled_interval",
     "spectral_discs",
     "symmetric_extremes",
+    "trace_of",
     "without_factors",
 ]
 
@@ -97,6 +98,17 @@ def norm_of(enclosure: Enclosure, divided_by: float = 1.0) -> Interval:
     if divided_by == 1.0:
         return low, high
     return math.nextafter(low / divided_by, 0.0), math.nextafter(high / divided_by, math.inf)
+
+
+def trace_of(enclosure: Enclosure) -> Interval:
+    """The interval of the trace: ``|tr E| <= d |E|`` for what the center is off by."""
+    exact = math.fsum(np.diagonal(enclosure.center).tolist())
+    off = up(enclosure.shape[0] * enclosure.radius, 2) + abs(exact) * 2.0**-52 + TINY
+    low, high = down(exact - off, 2), up(exact + off, 2)
+    return (
+        scale_down(low, enclosure.exponent) if low >= 0 else -scale_up(-low, enclosure.exponent),
+        scale_up(high, enclosure.exponent) if high >= 0 else -scale_down(-high, enclosure.exponent),
+    )
 
 
 def without_factors(enclosure: Enclosure) -> Enclosure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from eigentoken.numerics.layers.head_distances import Role, head_distance
-from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
+from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS
 from eigentoken.numerics.layers.layer_readings import bind, bind_head, system_of_head, system_read
 from eigentoken.numerics.layers.nearest import (
     WIDEST_OF_ALL,
@@ -58,17 +58,13 @@ def distance_of_head(
 
 
 def nearest_values(statement: Statement, weights: LayerWeights, share: float) -> Nearby | None:
-    """A layer matrix that meets the conditions with room ``share``, where they ask of nothing else."""
+    """Matrices of a layer that meet the conditions with room ``share``; one whose conditions are certified stays as it is."""
     listed = system_read(statement, weights)
     if listed is None:
         return None
     environment = bind(listed, weights, Answers())
     verdicts, letters = _verdicts(statement.conditions, environment, {}), _letters(listed, environment)
-    settled = frozenset(
-        each
-        for each, found in verdicts.items()
-        if found is None or (found.is_holds and not letters_of(each) & set(letters.value))
-    )
+    settled = frozenset(each for each, found in verdicts.items() if found is None or found.is_holds)
     return nearest_of_letters(list(verdicts), letters, (share,), settled)
 
 

@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
@@ -30,6 +31,7 @@ from eigentoken.numerics.layers.quantities import (
     norm_of,
     real_parts,
     scaled_interval,
+    trace_of,
     without_factors,
 )
 from eigentoken.numerics.layers.score_at_leader import score_at_leader
@@ -38,7 +40,7 @@ from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
 from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.terms import skew, sym
-from eigentoken.theory.language.verdicts import Verdict, fails, undecided
+from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.systems.system import System
 
 __all__ = [
@@ -133,6 +135,10 @@ class SymbolValues(ABC):
     def parts(self, term: sp.MatrixExpr) -> Parts | None:
         """Lower and upper ends of the ordered real parts of the spectrum."""
 
+    def trace(self, term: sp.MatrixExpr) -> tuple[float, float]:
+        """The interval of the trace of a term; where no method is known, none."""
+        raise NotBound(f"the trace of {term} is not enclosed")
+
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
         """The interval of ``v^T M v`` with v the leading unit eigenvector of a term; where no method is known, none."""
         raise NotBound(f"the value of {form} at the leading eigenvector of {term} is not enclosed")
@@ -220,6 +226,8 @@ class LayerSymbolValues(SymbolValues):
                 left = self.enclosure(sp.MatMul(*term.args[:-1]).doit())
                 return _of_congruent(name, self.ask(name, self.congruent(left, right)), regular)
             scale = self.scale(term)
+            if name == "identity" and isinstance(term, sp.MatMul) and term.args[0] == -1:
+                return _is_minus_identity(self.enclosure(sp.MatMul(*term.args[1:]).doit()))
             if name == "identity" and scale != 1.0:
                 raise NotBound(f"whether {term} is the identity is not decided: it is stored times {scale:.6g}")
             return in_scaled_units(self.ask(name, self.enclosure(term)), scale)
@@ -243,13 +251,14 @@ class LayerSymbolValues(SymbolValues):
 
     def parts(self, term: sp.MatrixExpr) -> Parts | None:
         base = symmetric_base(term)
-        if base is not None:
-            whole = self.enclosure(base)
-            ends = self.answers.once(("symmetric parts", whole), lambda: symmetric_parts(whole))
-            return scaled_parts(ends, self.scale(base))
-        found = self.enclosure(term)
-        ends = self.answers.once(("real parts", found), lambda: real_parts(found))
-        return scaled_parts(ends, self.scale(term))
+        kind, find = ("real parts", real_parts) if base is None else ("symmetric parts", symmetric_parts)
+        whole, scale = self.enclosure(term if base is None else base), self.scale(term if base is None else base)
+        ends = self.answers.once((kind, whole), lambda: find(whole))
+        return self.answers.once((kind, whole, scale), lambda: scaled_parts(ends, scale))
+
+    def trace(self, term: sp.MatrixExpr) -> tuple[float, float]:
+        whole = self.enclosure(term)
+        return scaled_interval(self.answers.once(("trace", whole), lambda: trace_of(whole)), self.scale(term))
 
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
         """``|K v|^2`` for the skew part K of a matrix and the leading eigenvector v of its symmetric part."""
@@ -282,6 +291,20 @@ class LayerSymbolValues(SymbolValues):
         if verdict.certificate is None:
             return verdict
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
+
+
+def _is_minus_identity(whole: Enclosure) -> Verdict:
+    """Is it -I?  Exactly, where it is near; by its distance, where it is not."""
+    identity = Enclosure.from_floats(np.eye(whole.shape[0]))
+    low, high = norm_of(total([whole, identity]))
+    if low > 0:
+        return fails(f"at spectral distance at least {low:.6g}", margin=low, unit="spectral norm")
+    exact = whole.exact
+    if exact is None:
+        return undecided(f"at spectral distance at most {high:.6g}")
+    if exact.shifted(Fraction(1)).is_zero():
+        return holds("M is minus the identity, entry by entry")
+    return fails("M is not minus the identity, entry by entry", margin=0.0, unit="spectral norm")
 
 
 @lru_cache(maxsize=256)
@@ -376,7 +399,9 @@ class HeadSymbolValues(SymbolValues):
     def parts(self, term: sp.MatrixExpr) -> Parts | None:
         role = self._role(term)
         ends = self._once(("real parts", role), lambda found: found.parts())
-        return scaled_parts(ends, self.head.scale) if role == "score" else ends
+        if role != "score":
+            return ends
+        return self._once(("scaled parts", role), lambda _: scaled_parts(ends, self.head.scale))
 
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
         """``v^T P v`` at the leading eigenvector v of U, through the factors."""

@@ -29,7 +29,7 @@ from eigentoken.documents.check_document import TokenBound
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
-from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norm
+from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norms
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
 if TYPE_CHECKING:
@@ -120,13 +120,16 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
         factors = [Tall.of(head) for head in layer.heads] if {"BD-J2", "BD-R1b", "BD-R4"} & set(asked) else []
+        norms = head_norms(layer.heads, factors) if factors else []
+        seen = [weights.center for _, weights in rows]
+        measured = jacobian_norms(layer.heads, x.center, seen) if "BD-J2" in asked else []
         found += _diversity(layer, x, rows, asked)
-        found += _from_norms(layer, factors, rows if mask.all() and layer.pairs is None else (), asked)
+        found += _from_norms(layer, factors, norms, rows if mask.all() and layer.pairs is None else (), asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
             found += _of_head(index, head, x, scores, weights, asked)
             if "BD-J2" in asked:
-                bound = _with_room(jacobian_bound(head, x, weights, factors[index]))
-                found.append(Bound("BD-J2", index, bound, jacobian_norm(head, x.center, weights.center)))
+                bound = _with_room(jacobian_bound(head, x, weights, factors[index], norms[index][0]))
+                found.append(Bound("BD-J2", index, bound, measured[index]))
     return found
 
 
@@ -171,6 +174,7 @@ def _diversity(
 def _from_norms(
     layer: LayerAtTokens,
     factors: Sequence[tuple[Tall, Tall]],
+    norms: Sequence[tuple[float, float]],
     unmasked: Sequence[tuple[Balls, Balls]],
     asked: Sequence[str],
 ) -> list[Bound]:
@@ -184,7 +188,6 @@ def _from_norms(
     seen, found = np.asarray(layer.seen, dtype=np.float64), []
     before = _diameter(seen)
     square = inflate(before**2 * (1 + 2 * gamma(d + 4)), 4)
-    norms = [head_norms(head, each) for head, each in zip(layer.heads, factors, strict=True)]
     shrunk = [inflate(math.tanh(min(inflate(P * square / 4, 4), 400.0)), 16) for _, P in norms]
     if "BD-R4" in asked:
         total = math.fsum(U * factor for (U, _), factor in zip(norms, shrunk, strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -100,6 +101,11 @@ def _parts(condition: Condition) -> list[list[Condition]]:
 
 def wanted_of(conditions: Sequence[Condition], term: sp.MatrixExpr) -> Wanted:
     """What one way asks of a term: a letter, or a quotient of two."""
+    return _wanted(tuple(conditions), term)
+
+
+@lru_cache(maxsize=1024)
+def _wanted(conditions: tuple[Condition, ...], term: sp.MatrixExpr) -> Wanted:
     found = Wanted()
     for each in conditions:
         if isinstance(each, Relation):
@@ -158,6 +164,7 @@ def _with_relation(found: Wanted, relation: Any, term: sp.MatrixExpr) -> Wanted:
     )
 
 
+@lru_cache(maxsize=1024)
 def positive_form(relation: Any) -> sp.MatrixSymbol | None:
     """X where the relation is ``v^T X v > 0`` for a letter X and an eigenvector v, which a definite X meets."""
     form = relation.lhs if isinstance(relation, sp.StrictGreaterThan) and relation.rhs == 0 else None
@@ -211,6 +218,7 @@ def _linear(relation: Any, number: MatrixNumber) -> tuple[Any, Any]:
     return (slope, rest) if slope.is_number and rest.is_number else (0, 0)
 
 
+@lru_cache(maxsize=1024)
 def slope_of_norm(relation: Any) -> float | None:
     """By how much a relation about one norm changes at most while the matrix moves by 1; ``None`` for other relations."""
     numbers = list(relation.atoms(MatrixNumber)) if isinstance(relation, sp.core.relational.Relational) else []

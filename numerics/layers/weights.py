@@ -185,6 +185,11 @@ class LayerWeights:
             **asdict(self.surroundings),
         )
 
+    @cached_property
+    def read_alone(self) -> dict[LayerSystem, dict[int, tuple[Any, Any]]]:
+        """By what a head is alone, and by the statement: the statement, and the system on which it is read; found once."""
+        return {}
+
     def alone(self, index: int) -> LayerWeights:
         """The layer with this head only."""
         return LayerWeights(self.index, (self.heads[index],), self.surroundings)

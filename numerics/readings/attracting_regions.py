@@ -32,7 +32,7 @@ from eigentoken.numerics.readings.exact_places import at_place, same_tokens
 from eigentoken.numerics.readings.region_places import region_avoids, region_moves
 from eigentoken.numerics.readings.starts_in_a_basin import capture
 from eigentoken.theory.language import claims, terms
-from eigentoken.theory.language.places import AntipodalAt, Place, Polygonal, SomeEquilibrium, Zero
+from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, Place, Polygonal, SomeEquilibrium, Zero
 from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, undecided
 from eigentoken.theory.systems.system import Space, Time
@@ -57,6 +57,10 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         cone = escape(case) if isinstance(place, Zero | SomeEquilibrium) else None
         if cone is not None and (every or cone.symmetry is None):
             return _refuted(case, "escape", _escape_told(cone), cone.as_data())
+    elif every and isinstance(place, SomeEquilibrium | ConsensusAt):
+        orbit = known_orbit(case)
+        if orbit is not None and orbit.rests is False:
+            return _refuted(case, "known-orbit", f"{orbit.told}: it never comes to rest (exact)", {})
     found = classified(case)
     outside = at_place(place, case) is False
     if outside and every and (found.equilibrium.is_holds or found.kind == "2-cycle"):

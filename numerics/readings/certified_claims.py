@@ -14,6 +14,7 @@ from flint import acb, arb
 
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue, zero
 from eigentoken.numerics.readings.author_observables import author_sign, is_authors
+from eigentoken.numerics.readings.centre_forms import centre_form
 from eigentoken.numerics.readings.certified_conditions import verdict_of
 from eigentoken.numerics.readings.euclidean_orbits import known_orbit
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
@@ -25,10 +26,13 @@ from eigentoken.theory.exactness.balls import precision
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
 from eigentoken.theory.language.readings import CERTIFIED
-from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, holds, undecided
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["change_of", "classified", "observable_sign", "rate_sign", "value_of"]
+__all__ = ["change_of", "classified", "handed_on", "observable_sign", "rate_sign", "value_of"]
+
+#: The kind of certificate that a form on the centre directions is.
+CENTRE_FORM = "stability/centre-form"
 
 
 def classified(case: Case) -> Classification:
@@ -103,11 +107,21 @@ def certified_lyapunov_stable(claim: claims.LyapunovStable, case: Case) -> Verdi
     if growth is not None:
         return fails(growth)
     rest = falling_form(case) or manifold_of_rest(case, found)
-    return (
-        undecided("the linearization is silent about stability in the sense of Lyapunov")
-        if rest is None
-        else holds(rest)
+    return _by_centre_form(case, found) if rest is None else holds(rest)
+
+
+def _by_centre_form(case: Case, found: Classification) -> Verdict:
+    """A form on the centre directions of a marginal equilibrium decides, or nothing does."""
+    form = centre_form(case.instance) if found.equilibrium.is_holds and found.linearization == "marginal" else None
+    if form is None:
+        return undecided("the linearization is silent about stability in the sense of Lyapunov")
+    certificate = Certificate(
+        kind=CENTRE_FORM,
+        condition="the state is stable in the sense of Lyapunov",
+        verdict=VerdictAnswer.FAILS if form.unstable else VerdictAnswer.HOLDS,
+        data={"instance": case.instance.as_dict(), "k": case.k, "p": case.p, **form.as_data()},
     )
+    return (fails if form.unstable else holds)(form.told, certificate=certificate)
 
 
 @CERTIFIED.register(claims.SpectrumIs)
@@ -219,9 +233,19 @@ def certified_iff(claim: claims.Iff, case: Case) -> Verdict:
         if each.is_undecided:
             return undecided(each.reason)
     if given.answer is found.answer:
-        return holds(f"both {given.answer}: {found.reason}")
+        own = handed_on(found, VerdictAnswer.HOLDS)
+        return holds(f"both {given.answer}: {found.reason}", certificate=own)
     said = "holds" if given.is_holds else "fails"
-    return fails(f"the condition {said} ({given.reason}) and the claim {found.answer} ({found.reason})")
+    reason = f"the condition {said} ({given.reason}) and the claim {found.answer} ({found.reason})"
+    return fails(reason, certificate=handed_on(found, VerdictAnswer.FAILS))
+
+
+def handed_on(verdict: Verdict, answer: VerdictAnswer) -> Certificate | None:
+    """The certificate by a form on the centre directions, for a claim that is made of the claim of the verdict."""
+    own = verdict.certificate
+    if own is None or own.kind != CENTRE_FORM:
+        return None
+    return Certificate(own.kind, f"what is claimed of: {own.condition}", answer, data=own.data)
 
 
 # --- observables -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Starts of Euclidean flows whose trajectories are known exactly: what they do for ever.
+"""Starts whose trajectories are known exactly: what they do for ever.
 
 * *Equal* tokens move by ``x' = B x``: the roots of the least polynomial p with ``p(B) x = 0`` say whether x(t) tends to 0, comes
   to rest, stays bounded (a root 0 or a pair on the axis is harmless where it is simple).
@@ -6,6 +6,8 @@
   moves by ``s_i' = b m_i``, where m_i is the mean of the s_j with weights ``exp(w s_i s_j)``, ``w = v^T W v``.  For mirrored s
   the sign of m_i is that of ``w s_i``: each ``|s_i|`` falls to 0 where ``b w < 0``, and rises without bound where ``b w > 0``,
   but for tokens at 0.
+* *Equal* tokens on the sphere go in the direction of ``e^{tF} x`` (of ``(I + alpha F)^k x``), F the sum of the value matrices.  A
+  limit would be an eigenvector of F in the span of the ``F^k x``: where p has no real root there is none, and they turn for ever.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.readings.exact_places import same_tokens
-from eigentoken.numerics.readings.silent_linearizations import exact_rows
+from eigentoken.numerics.readings.silent_linearizations import exact_rows, values_together
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["KnownOrbit", "known_orbit"]
@@ -38,6 +40,8 @@ class KnownOrbit:
 def known_orbit(case: Case) -> KnownOrbit | None:
     """The trajectory of the start of the case, where it is one of those that are known."""
     system, tokens = case.instance.system, case.instance.tokens
+    if system.space is Space.SPHERE:
+        return _turning(case)
     if system.space is not Space.EUCLIDEAN or system.time is not Time.FLOW or not system.standard or system.multihead:
         return None
     if system.value is None or system.over_root_d:
@@ -69,6 +73,22 @@ def _equal(B: fmpq_mat, x: list[fmpq]) -> KnownOrbit:
     if not known:  # what was found so far may only be denied
         return KnownOrbit(stable and None, to_rest and None, bounded and None, told)
     return KnownOrbit(stable, to_rest, bounded, told)
+
+
+def _turning(case: Case) -> KnownOrbit | None:
+    """Equal tokens on the sphere whose least polynomial has no real root."""
+    tokens, F = case.instance.tokens, values_together(case)
+    x = exact_rows(tokens[:1])
+    if not case.instance.system.standard or F is None or x is None:
+        return None
+    if any(same_tokens(token, tokens[0]) is not True for token in tokens):
+        return None
+    p = _least_polynomial(F, x[0])
+    z = sp.Symbol("z")
+    if sp.Poly(_shown(p), z, domain="QQ").count_roots() > 0:
+        return None
+    told = f"equal tokens move by the value matrix alone, whose least polynomial at the start, {_shown(p)}, has no real root"
+    return KnownOrbit(None, False, None, told)
 
 
 def _shown(p: fmpq_poly) -> str:

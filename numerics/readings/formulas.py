@@ -25,7 +25,7 @@ from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.readings.exact_runs import ROUNDING, ExactRuns
 from eigentoken.numerics.readings.quantities import BoundIndices, Quantities, heads_of
 from eigentoken.numerics.readings.trajectories import problem_of
-from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index
+from eigentoken.theory.calculus import HEADS, TOKENS, Expression, Index, dot, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import UnboundedFrom, VanishesFrom, VelocityIs
 from eigentoken.theory.kernel.propositions import (
@@ -40,6 +40,8 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     children,
     conjuncts,
+    free_letters,
+    proposition,
     quantities,
     relation_of,
 )
@@ -66,9 +68,29 @@ def generated_formula(claim: Formula, plan: Plan, satisfy: bool = True) -> Plan:
             made: Plan = GENERATED(word, plan)
             return made
     parts = set(_parts(claim.said))
+    if _ON_A_LINE in parts:
+        return replace(plan, on_a_line=True)
     return next((plan.at(place) for place, said in _IN_FULL.items() if said in parts), plan)
 
 
+_TOKEN, _LINE, _ANY = Index("token", "i"), vector("v"), VectorLetter("z")
+_COORDINATE = dot(_LINE, vector(STATE, _TOKEN))
+#: ``x_i = (v^T x_i) v`` for every token.
+_ON_A_LINE = ForAll(
+    _TOKEN,
+    TRUE,
+    ForAll(
+        _ANY,
+        TRUE,
+        proposition(
+            sp.Eq(
+                Tensor(dot(vector(_ANY.name), vector(STATE, _TOKEN))),
+                Tensor(dot(vector(_ANY.name), _COORDINATE * _LINE)),
+                evaluate=False,
+            )
+        ),
+    ),
+)
 #: Places that a formula speaks of in full: states at random would not be there.
 _IN_FULL = {Equiangular(cosine): equiangular(cosine) for cosine in (None, 0)}
 
@@ -196,8 +218,8 @@ class _Seen:
 
     def _given(self, guard: torch.Tensor, body: Proposition) -> torch.Tensor:
         """Where the guard fails the rest says nothing, and is true."""
-        if bool((guard > 0).all()):
-            return torch.full_like(guard, VACUOUS)
+        if bool(((guard > 0) | guard.isnan()).all()):  # nothing is said of any of them
+            return torch.where(guard.isnan(), guard, torch.full_like(guard, VACUOUS))
         inside = self.violation(body)
         return torch.where(guard.isnan(), guard, torch.where(guard > 0, VACUOUS, inside))
 
@@ -218,7 +240,11 @@ class _Seen:
         if isinstance(letter, VectorLetter):
             if letter.name == STATE:
                 return _looked_at(self._given(self.within(said.guard), said.body))
-            each = [self._with_vectors(letter.name, values) for values in self._met(said, self._families(said), 1)]
+            tries = (
+                DRAWS if said.guard != TRUE else 2 + self.batch.d
+            )  # what is only implied is met by a special one, if at all
+            drawn = self._met(replace(said, guard=_asked(said)), self._families(said), 1, tries)
+            each = [self._with_vectors(letter.name, values) for values in drawn]
         else:
             each = self._quotient(said)
             if not each:
@@ -281,8 +307,20 @@ class _Seen:
         directions = {term.along for term in quantities(said.body) if isinstance(term, Slope)}
         rank = 1 if name in directions else max(ranks, default=0)
         shape = (*self.places.shape(self.batch.count), *(self.batch.n,) * rank, self.batch.d)
+        yield torch.randn(shape, generator=self.source, dtype=torch.float64)
+        for special in self._special_vectors() if rank == 0 else ():
+            yield special.expand(shape)
         while True:
             yield torch.randn(shape, generator=self.source, dtype=torch.float64)
+
+    def _special_vectors(self) -> Iterator[torch.Tensor]:
+        """The direction of the first token, and unit eigenvectors of the value matrix: what guards ask for most."""
+        first = self.batch.tokens[:, 0]
+        yield first / torch.linalg.vector_norm(first, dim=-1, keepdim=True).clamp_min(1e-300)
+        name = self.batch.system.value
+        value = None if name is None or self.batch.system.multihead else self.batch.named(name)
+        if isinstance(value, torch.Tensor):
+            yield from torch.linalg.eigh((value + value.mT) / 2).eigenvectors.unbind(-1)
 
     def _with_vectors(self, name: str, values: torch.Tensor) -> _Seen:
         return replace(self, vectors={**self.vectors, name: values})
@@ -290,7 +328,7 @@ class _Seen:
     def _with_number(self, letter: sp.Symbol, values: Any) -> _Seen:
         return replace(self, numbers={**self.numbers, letter: values})
 
-    def _met(self, said: ForAll, draws: Iterator[torch.Tensor], kept: int) -> list[torch.Tensor]:
+    def _met(self, said: ForAll, draws: Iterator[torch.Tensor], kept: int, tries: int = DRAWS) -> list[torch.Tensor]:
         """So many values of the letter; each instance has those that meet its guard first, as far as some were drawn."""
         found = [next(draws) for _ in range(kept)]
         if said.guard == TRUE:
@@ -304,7 +342,7 @@ class _Seen:
             return (there.within(said.guard) <= 0).expand(shape)
 
         good = [meets(values) for values in found]
-        for values in itertools.islice(draws, DRAWS - kept):
+        for values in itertools.islice(draws, tries - kept):
             if all(bool(each.all()) for each in good):
                 break
             free = meets(values)
@@ -360,6 +398,17 @@ class _Seen:
 
     def _at(self, tokens: torch.Tensor, expression: Expression) -> torch.Tensor:
         return Quantities(self.batch, {STATE: tokens, **self.vectors}, self.scalar).scalar(expression, self.places)
+
+
+def _asked(said: ForAll) -> Proposition:
+    """What values of a letter are chosen by: its guard, or what the implications behind it ask of it alone."""
+    inner, bound = said.body, set[Any]()
+    while isinstance(inner, ForAll) and inner.guard == TRUE:
+        bound.add(inner.letter)
+        inner = inner.body
+    if said.guard != TRUE or not isinstance(inner, Implication):
+        return said.guard
+    return Conjunction(tuple(part for part in conjuncts(inner.left) if not bound & free_letters(part)))
 
 
 def _inequality(said: Proposition) -> bool:

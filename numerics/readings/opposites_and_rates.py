@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -12,7 +13,7 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.readings.author_observables import author_decay, is_authors
-from eigentoken.numerics.readings.certified_claims import change_of, value_of
+from eigentoken.numerics.readings.certified_claims import change_of, handed_on, value_of
 from eigentoken.numerics.readings.certified_conditions import negated
 from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY, observe, rate_of
 from eigentoken.theory.exactness.balls import precision
@@ -38,7 +39,9 @@ def observed_fails(claim: Fails, batch: Batch) -> Tensor:
 
 @CERTIFIED.register(Fails)
 def certified_fails(claim: Fails, case: Case) -> Verdict:
-    return negated(CERTIFIED(claim.claim, case))
+    found: Verdict = CERTIFIED(claim.claim, case)
+    opposite = negated(found)
+    return replace(opposite, certificate=handed_on(found, opposite.answer))
 
 
 @GENERATED.register(Decays)

@@ -12,7 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.readings.centre_forms import centre_form
+from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.systems.system import Space
 
 __all__ = ["growth_nearby", "mirrored_lines"]
@@ -20,6 +23,8 @@ __all__ = ["growth_nearby", "mirrored_lines"]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 #: Numbers below this are zero, for a proposal.
 SMALL = 1e-9
+#: So many states of a batch are looked at for a form on their centre directions.
+LOOKED_AT = 8
 
 
 def growth_nearby(batch: Batch) -> Tensor:
@@ -45,7 +50,53 @@ def growth_nearby(batch: Batch) -> Tensor:
             paired = isinstance(score, Tensor) and batch.mask is None and batch.n > 1 and not system.multihead
             lines = _lines(F, np.asarray(score[index])) if paired and score is not None else []
             found[index] = max([_drifts(F), *lines])
+    left = [index for index in range(batch.count) if found[index] <= 0]
+    for index in left[:LOOKED_AT]:
+        tick()
+        found[index] = _on_the_centre(batch, index)
     return found
+
+
+def _on_the_centre(batch: Batch, index: int) -> float:
+    """Does a form on the centre directions grow, with the entries as rational numbers of eight decimal places?
+
+    In a basis whose first vector is the direction of the tokens, where what is 0 up to rounding becomes 0.
+    """
+    v = batch.tokens[index, 0].numpy()
+    flat = batch.system.space is Space.EUCLIDEAN
+    if batch.system.space is Space.ELLIPSOID or (flat and float(batch.tokens[index].abs().max()) > SMALL):
+        return 0.0
+    sides = batch.tokens[index].numpy() @ v
+    if not flat and float(np.abs(np.abs(sides) - 1).max()) > SMALL:
+        return 0.0
+    Q = np.eye(batch.d) if flat else np.linalg.qr(np.column_stack([v, np.eye(batch.d)]))[0][:, : batch.d]
+    Q = Q if flat or float(Q[:, 0] @ v) > 0 else np.column_stack([-Q[:, 0], Q[:, 1:]])
+
+    def turned(value: Any) -> Any:
+        entry = np.asarray(value[index])
+        rows = Q.T @ entry @ Q if entry.ndim == 2 else entry
+        return [[_text(each) for each in row] for row in rows] if entry.ndim == 2 else _text(float(entry))
+
+    given: dict[str, Any] = {}
+    for name, value in batch.parameters.items():
+        if name == "heads":
+            given[name] = [
+                {key: turned(each) for key, each in head.items() if isinstance(each, Tensor)} for head in value
+            ]
+        elif isinstance(value, Tensor) and value.ndim in (1, 3):
+            given[name] = turned(value)
+        elif value is not None:
+            return 0.0
+    tokens = [[0] * batch.d if flat else [round(float(side)), *[0] * (batch.d - 1)] for side in sides]
+    try:
+        form = centre_form(Instance.of(batch.system.name, tokens, batch.mask, **given))
+    except (InstanceError, ValueError):
+        return 0.0
+    return 0.1 if form is not None and form.unstable else 0.0
+
+
+def _text(value: float) -> str:
+    return f"{round(float(value), 8):.8f}"
 
 
 def _defective(F: Floats, v: Floats) -> float:

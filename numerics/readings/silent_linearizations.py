@@ -17,9 +17,9 @@ Stable:
 
 * ``H = sum_i x_i^T P x_i`` with ``P = -W B^{-1}`` symmetric positive definite and sym W positive semidefinite falls along a
   Euclidean flow: ``H' = -2 sum_i x_i^T W m_i``, and ``x_i^T W m_i >= x_i^T W m`` for the tilted means m_i and the mean m;
-* the state is on a manifold of equilibria, and exactly as many multipliers are on the boundary as it has dimensions, all
-  others inside.  Then it is the centre manifold, on which nothing moves (cited: Carr, Applications of Centre Manifold
-  Theory, 1981).
+* the state is on a manifold of equilibria (rotated states, or states without push of equal weights), and exactly as many
+  multipliers are on the boundary as it has dimensions, all others inside. Then it is the centre manifold, on which nothing
+  moves (cited: Carr, Applications of Centre Manifold Theory, 1981).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from eigentoken.numerics.readings.exact_places import same_tokens
 from eigentoken.theory.classification.classify import Classification
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["exact_rows", "falling_form", "hidden_growth", "manifold_of_rest"]
+__all__ = ["exact_rows", "falling_form", "hidden_growth", "manifold_of_rest", "values_together"]
 
 #: A direction of growth is looked for among combinations of eigenvectors with these denominators.
 DENOMINATORS = (1, 2, 5, 20, 100)
@@ -240,6 +240,7 @@ def manifold_of_rest(case: Case, found: Classification) -> str | None:
         elif value is None or not _inside(value, limit, case):
             return None
     dimension = case.d - 1 if _all_pairs_rest(case) else _dimension(case)
+    dimension = max((each for each in (dimension, _equal_weights_rest(case)) if each is not None), default=None)
     if dimension is None or at_limit != dimension:
         return None
     return (
@@ -295,3 +296,37 @@ def _all_pairs_rest(case: Case) -> bool:
     heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
     scores = [sp.Matrix([list(row) for row in head[system.score]]) for head in heads] if system.score else []
     return all(zero(entry) is True for M in scores for entry in M + M.T)
+
+
+def _equal_weights_rest(case: Case) -> int | None:
+    """The dimension of the states near this one on which all pushes vanish, where the weights do not depend on the state.
+
+    ``(A (x) F) x = 0`` is linear; its solutions are a manifold where its rank on the tangent spaces is its rank.
+    """
+    system, tokens = case.instance.system, exact_rows(case.instance.tokens)
+    F = values_together(case)
+    if system.space is Space.ELLIPSOID or system.rotary is not None or tokens is None or F is None:
+        return None
+    heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
+    scores = [entry for head in heads for row in head[system.score] for entry in row] if system.score else []
+    if any(zero(sp.sympify(entry)) is not True for entry in scores):
+        return None
+    n, d, mask = case.n, case.d, case.instance.mask
+    flat = system.space is Space.EUCLIDEAN
+    width = d if flat else d - 1
+    push, tangent = fmpq_mat(n * d, n * d), fmpq_mat(n * d, n * width)
+    for i in range(n):
+        seen = [j for j in range(n) if mask is None or mask[i][j]]
+        for j in seen:
+            for a in range(d):
+                for b in range(d):
+                    push[i * d + a, j * d + b] = F[a, b] / len(seen)
+        reduced, rank = fmpq_mat([[fmpq(0)] * d if flat else tokens[i]]).rref()
+        for column, vector in enumerate(_null_space(reduced, rank, d)):
+            for a in range(d):
+                tangent[i * d + a, i * width + column] = vector[a]
+    state = fmpq_mat([[entry] for token in tokens for entry in token])
+    if any(entry != 0 for entry in (push * state).entries()):
+        return None
+    full = push.rank()
+    return n * width - full if (push * tangent).rank() == full else None

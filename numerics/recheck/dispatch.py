@@ -35,7 +35,7 @@ from eigentoken.numerics.recheck.matrices.signs import (
     at_least,
     contradicted,
     direction_below,
-    extreme_directions,
+    reaches_below,
     seen_kernel,
     symmetric_exact,
 )
@@ -286,10 +286,8 @@ def _norm_above(matrix: Exact, bound: Fraction, until: float) -> str | None:
     if gap.shape[0] < FLOATS_FROM:
         positive = rational.counts(gap.numerators, until)[0]
         return None if positive >= 1 else "the norm does not exceed the stated bound"
-    for each in (gap, *gap.sharper):
-        values = each.rounded[0]
-        directions = extreme_directions(0.5 * (values + values.T), -1)
-        if any(direction_below(each, x, Fraction(0), flip=True) for x in directions):
+    for each in gap.ever_sharper():
+        if reaches_below(each, Fraction(0), flip=True):
             return None
     return at_least(gap, Fraction(0), 1, 0, 0, Fraction(0), until, None)
 
@@ -343,7 +341,7 @@ def _confirm_rank(facts: Mapping[str, Any], matrix: Exact, until: float) -> str 
             positive = rational.counts(gram_of(matrix, -beyond * beyond, 1).numerators, until)[0]
             return None if positive == full else "a singular value is not above the stated bound"
         if matrix.shape[0] == matrix.shape[1]:
-            for each in (matrix, *matrix.sharper):
+            for each in matrix.ever_sharper():
                 values, e, lost = each.rounded
                 with np.errstate(all="ignore"):
                     reach = floats.inverse_reach(values) - lost * (1 + 2.0**-40)

@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.bounds.ball import ball
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
 from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
 from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR, block_norms
@@ -275,11 +276,7 @@ BD_L1 = register(
         title="A Lipschitz bound of a head on a ball, from its weights alone",
         systems=("token-flow",),
         claims=tuple(map(Formula, BALL)),
-        text=r"$|x_i| \le R$ for all tokens, any mask, $p = \lVert P\rVert R^2$, no biases: the Lipschitz constant "
-        r"of a head is "
-        r"at most $\lVert U\rVert\bigl(\sqrt{n(1 + \frac{16}{27}p^2)} + p\bigr)$; without a mask also at most $\lVert U\rVert"
-        r"\bigl(\sqrt{c_n(1 + p^2)} + p\bigr)$ with $c_n = n e^{2p}/(e^{2p} + n - 1)$. With a query bias $p$ becomes "
-        r"$R(\lVert P\rVert R + |K^{\top}b_Q|/\mathrm{scale})$ under the roots and in $c_n$; the last $p$ stays.",
+        proof=ball,
         depends=("BD-J2", "BD-S3"),
         property_tests=(OnInstances(ball_bound),),
         vectors=(
@@ -304,7 +301,14 @@ BD_L1 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"The bound is two orders above what tokens do in the sample models: it is shown as a priori only.",
+                r"With a mask the first bound stays, and with a query bias $p$ becomes $R(\lVert P\rVert R + "
+                r"|K^{\top}b_Q|/\mathrm{scale})$ under the roots and in $c_n$, while the last $p$ stays: seen on random heads.",
+            ),
+            Remark(
+                RemarkKind.CONVENTION,
+                r"With $p = \lVert P\rVert R^2$ the Lipschitz constant of the head on the ball $|x_i| \le R$ is at most $\lVert "
+                r"U\rVert\bigl(\sqrt{n(1 + \frac{16}{27}p^2)} + p\bigr)$ and at most $\lVert U\rVert\bigl(\sqrt{c_n(1 + p^2)} + "
+                r"p\bigr)$, $c_n = n e^{2p}/(e^{2p} + n - 1)$: the ball is convex. At given tokens BD-J2 says more.",
             ),
         ),
     )

@@ -20,6 +20,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.bd_t01_temperature import equiangular, weights
 from eigentoken.proofs.bounds.heads import norm, softmax
+from eigentoken.proofs.bounds.late_slopes import late_slopes
 from eigentoken.proofs.bounds.placement_claims import (
     BETA,
     CLOSED,
@@ -472,6 +473,13 @@ BD_P7 = register(
         conditions=(IsIdentity(matrix("G")),),
         claims=NEAR_CONSENSUS,
         property_tests=(OnInstances(near_consensus),),
+        vectors=(
+            Vector(
+                "V = diag(1, 2/5, -3/10), beta = 2, lengths 1 at t = 0: slopes in ln t from 10^4 to 10^5",
+                late_slopes,
+                ("-0.99996", "-0.59998", "-1.29995"),
+            ),
+        ),
         notes=(Remark(RemarkKind.OPEN, "It is a linearisation, not a theorem about trajectories."),),
     )
 )

@@ -211,8 +211,8 @@ BD_T3 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"With the radius of BD-N1 and the largest query it is vacuous on every sample model without rotary "
-                r"positions: the smallest $w = 2RQ$ is above 50.",
+                r"At given tokens $R$ and $Q$ are the largest lengths of a key and of a query; from the weights alone, with "
+                r"the radius of BD-N1, they are larger, and so is $w = 2RQ$.",
             ),
         ),
     )

@@ -30,6 +30,7 @@ __all__ = [
     "FIRST_SPEED",
     "GROWING",
     "NEAR_CONSENSUS",
+    "NEVER_FALLS",
     "ONE_LAYER",
     "ROOM",
     "SETTING",
@@ -101,6 +102,9 @@ def scalar_equation(beta: sp.Expr) -> Formula:
     top = 2 * sp.exp(beta * rho) * (1 - rho) * (1 + (n - 1) * rho)
     return pairs(_equal(Rate(dot(_I, _J)), top / (sp.exp(beta) + (n - 1) * sp.exp(beta * rho))))
 
+
+#: On the sphere: the cosine of two tokens does not fall.
+NEVER_FALLS = pairs(sp.Ge(Rate(dot(_I, _J)), 0, evaluate=False))
 
 _SCALED, _OTHER = _weights(Eigenvalue(matrix("W"), 1) * Tensor(_SQUARE), RHO)
 _U = (_SCALED - _OTHER) ** 2

@@ -28,20 +28,20 @@ from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
 from eigentoken.theory.language import terms
 
-__all__ = ["local_bound", "weighted_cauchy"]
+__all__ = ["at_family", "discriminant", "form_in", "local_bound", "one_row", "quadratic", "weighted_cauchy"]
 
 _T = sp.Symbol("t", real=True)
 _A, _R, _C = sp.symbols("A R C", real=True)
 _W, _z = VectorLetter("w"), vector(Z.name)
 
 
-def _form(scale: sp.Expr) -> sp.Basic:
+def form_in(scale: sp.Expr) -> sp.Basic:
     return sp.Ge(scale**2 * _A - 2 * scale * _R + _C, 0, evaluate=False)
 
 
-def _discriminant(k: Kernel) -> Proved:
+def discriminant(k: Kernel) -> Proved:
     """``t^2 A - 2 t R + C >= 0`` for all t gives ``R^2 <= A C``: at t = R/A, or where A = 0 at a t that makes it negative."""
-    every = ForAll(_T, TRUE, proposition(_form(_T)))
+    every = ForAll(_T, TRUE, proposition(form_in(_T)))
     signs = (proposition(sp.Ge(_A, 0, evaluate=False)), proposition(sp.Ge(_C, 0, evaluate=False)))
     given = Conjunction((every, *signs))
     known = k.assume(given)
@@ -80,7 +80,7 @@ def weighted_cauchy(k: Kernel, weight: Expression, left: Expression, right: Expr
         k.scaling(cross, -2 * _T),
     ]
     values = [Tensor(each) for each in (first, cross, second)]
-    form = _form(_T).xreplace(dict(zip((_A, _R, _C), values, strict=True)))
+    form = form_in(_T).xreplace(dict(zip((_A, _R, _C), values, strict=True)))
     every = k.generalise(_T, k.arithmetic(split, form))
     signs = []
     for each, value in ((left, values[0]), (right, values[2])):
@@ -88,13 +88,13 @@ def weighted_cauchy(k: Kernel, weight: Expression, left: Expression, right: Expr
         one_of = k.arithmetic(parts, sp.Ge(Tensor(weight * dot(each, each)), 0, evaluate=False))
         whole = [k.summed(k.generalise(at, one_of)), k.scaling(first, 0)]
         signs.append(k.arithmetic(whole, sp.Ge(value, 0, evaluate=False)))
-    lemma = _discriminant(k)
+    lemma = discriminant(k)
     for value in values:
         lemma = k.instantiate(lemma, value)
     return k.modus_ponens(lemma, k.conjunction(every, *signs))
 
 
-def _blocks(k: Kernel) -> Proved:
+def one_row(k: Kernel) -> Proved:
     """:data:`.layer_claims.BLOCKS` for the letters i, z and w."""
     weight, moved = row(I).weight(K), vector("w", K)
     left = _z.applied(matrix("B^T")) + vector("x", I).applied(matrix("W^T")) * dot(
@@ -146,14 +146,14 @@ def relation_of_spread(found: Proved) -> Tensor:
 _I_Z = vector(Z.name, I)
 
 
-def _at_family(given: Expression) -> Expression:
+def at_family(given: Expression) -> Expression:
     """With ``z_i`` in the place of z."""
     return substitute(given, {Z.name: lambda *indices: _I_Z})
 
 
 def _rows(k: Kernel) -> Proved:
     """``(sum_i T_i)^2 <= b^2 S_z S_w``: ``t^2 |z_i|^2 - 2 t T_i + |g_i|^2 W_i >= 0`` for every t, summed over i."""
-    blocks = k.generalise(Z, _blocks(k))
+    blocks = k.generalise(Z, one_row(k))
     here = k.instantiate(blocks, _I_Z)
     form = k.instantiate(k.instantiate(k.assume(FORMS), I), _I_Z)
     own, moved, gain = _I_Z, vector("w", K), vector(OWN.name, I)
@@ -171,7 +171,7 @@ def _rows(k: Kernel) -> Proved:
     signs = k.arithmetic(
         known, sp.And(sp.Ge(Tensor(length), 0, evaluate=False), sp.Ge(Tensor(share), 0, evaluate=False))
     )
-    lemma = _completed(k)
+    lemma = quadratic(k)
     for value in (Tensor(length), Tensor(turned), Tensor(share), _T):
         lemma = k.instantiate(lemma, value)
     least = k.modus_ponens(lemma, k.conjunction(below, *(k.part(signs, each) for each in conjuncts(signs.proposition))))
@@ -185,20 +185,20 @@ def _rows(k: Kernel) -> Proved:
     whole = [k.summed(k.generalise(I, each)), k.scaling(sums[0], 0), k.total(*parts), column]
     whole += [k.scaling(sums[0], _T**2), k.scaling(sums[1], -2 * _T)]
     values = (Tensor(sums[0]), Tensor(sums[1]), room)
-    said = _form(_T).xreplace(dict(zip((_A, _R, _C), values, strict=True)))
+    said = form_in(_T).xreplace(dict(zip((_A, _R, _C), values, strict=True)))
     every = k.generalise(_T, k.arithmetic(whole, said))
     lengths = [k.square(_I_Z, I), k.square(vector("w", J), J)]
     ends = [k.arithmetic(lengths, sp.Ge(value, 0, evaluate=False)) for value in (values[0], room)]
-    found = _discriminant(k)
+    found = discriminant(k)
     for value in values:
         found = k.instantiate(found, value)
     return k.modus_ponens(found, k.conjunction(every, *ends))
 
 
-def _completed(k: Kernel) -> Proved:
+def quadratic(k: Kernel) -> Proved:
     """``R^2 <= A C`` with A and C not negative gives ``t^2 A - 2 t R + C >= 0``."""
     given = [sp.Le(_R**2, _A * _C, evaluate=False), sp.Ge(_A, 0, evaluate=False), sp.Ge(_C, 0, evaluate=False)]
-    known, said = [k.assume(each) for each in given], _form(_T)
+    known, said = [k.assume(each) for each in given], form_in(_T)
     ways = (sp.Gt(_A, 0, evaluate=False), sp.Eq(_A, 0, evaluate=False))
     square = k.arithmetic([], sp.Ge((_T * _A - _R) ** 2, 0, evaluate=False))
     scaled = k.arithmetic([*known, square], sp.Ge(_A * (_T**2 * _A - 2 * _T * _R + _C), 0, evaluate=False))
@@ -225,7 +225,7 @@ def _columns(k: Kernel, shares: Expression) -> Proved:
 
 def _diagonal(k: Kernel) -> Proved:
     """``(sum_i z_i^T B C_i W^T w_i)^2 <= c^2 S_z S_w``."""
-    spread, own, moved = _at_family(spread_along()), _I_Z, vector("w", I)
+    spread, own, moved = at_family(spread_along()), _I_Z, vector("w", I)
     each = k.instantiate(k.instantiate(k.assume(SPREADS), I), _I_Z)
     size = dot(own, own)
     known = [each, k.scaling(size, MOST_SPREAD**2)]
@@ -240,8 +240,8 @@ def _diagonal(k: Kernel) -> Proved:
 def _whole(k: Kernel) -> Proved:
     """The derivative is the sum of both parts, and ``(P + Q)^2 <= (b + c)^2 s`` where ``P^2 <= b^2 s`` and ``Q^2 <= c^2 s``."""
     slope = k.slope(dot(_I_Z, head(I)).summed(I), "w")
-    first = _at_family(row_of_blocks()).summed(I)
-    second = dot(_at_family(spread_along()), vector("w", I)).summed(I)
+    first = at_family(row_of_blocks()).summed(I)
+    second = dot(at_family(spread_along()), vector("w", I)).summed(I)
     same = k.reduction(slope.proposition.word.relation.rhs.expression, first + second)
     lengths = [dot(each, each).summed(I) for each in (_I_Z, vector("w", I))]
     both = Tensor(lengths[0]) * Tensor(lengths[1])
@@ -281,7 +281,7 @@ def _whole(k: Kernel) -> Proved:
 
 def local_bound(k: Kernel) -> Proved:
     """A proof of the three claims of BD-J2."""
-    one_row = _blocks(k)
+    single = one_row(k)
     for letter in (_W, Z, I):
-        one_row = k.generalise(letter, one_row)
-    return k.conjunction(one_row, _whole(k), _plain_rows(k))
+        single = k.generalise(letter, single)
+    return k.conjunction(single, _whole(k), _plain_rows(k))

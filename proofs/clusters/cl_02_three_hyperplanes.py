@@ -13,6 +13,7 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.needed import negative_values_spread_a_pair
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
@@ -189,6 +190,11 @@ CL_2 = register(
             ),
         ),
         variants=(
+            Variant(
+                "Relation(Eigenvalue(B, 1) > 0)",
+                "$B = -1$, $W = 1$, tokens $\\pm x$: $e^tx$ grows without bound.",
+                negative_values_spread_a_pair,
+            ),
             Variant(
                 "Relation(ScoreAtEigenvector(W, B, 1) > 0)",
                 r"$B = \operatorname{diag}(1, \frac12, \frac12)$, $W = \operatorname{diag}(0, 1, 1)$, tokens over the corners of "

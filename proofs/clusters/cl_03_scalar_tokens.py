@@ -15,6 +15,7 @@ import sympy as sp
 from eigentoken.proofs.bounds.head_map import row
 from eigentoken.proofs.bounds.rows import I, J, Row, for_all
 from eigentoken.proofs.bounds.rows import K as L
+from eigentoken.proofs.clusters.needed import a_plane_turns_the_average, negative_scores_turn_round
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import attention, euclidean, rescaled, run
@@ -73,14 +74,15 @@ def distance_from_boolean() -> list[float]:
     return [float(gaps.sum() / (1 + gaps.sum()))]
 
 
-#: A token whose row does not become Boolean, between -1 and the tokens 2, 3/2 (bisection, 40 digits).
-BETWEEN = "-0.309187094035897264899"
+#: A token whose row does not become Boolean, between -1 and the tokens 2, 3/2 (found by another method than is used below:
+#: Newton's on Taylor series of 34 terms, with ``y - s`` extrapolated in ``e^{-2t}``; an error grows by 1e15 until t = 2).
+BETWEEN = "-0.309187094035897264899199386408"
 
 
 def exceptional_row() -> list[Any]:
-    """The first entry of row 2 at t = 1 and t = 3/2, each with its prediction from the other tokens at that time."""
+    """The first entry of row 2 at t = 1, 3/2 and 2, each with its prediction from the other tokens at that time."""
     found: list[Any] = []
-    with mpmath.workdps(24):
+    with mpmath.workdps(36):
 
         def speed(t: Any, x: Any) -> list[Any]:
             rows = []
@@ -90,8 +92,8 @@ def exceptional_row() -> list[Any]:
             return rows
 
         start = [mpmath.mpf(-1), mpmath.mpf(BETWEEN), mpmath.mpf(2), mpmath.mpf(3) / 2]
-        times = (mpmath.mpf(1), mpmath.mpf(3) / 2)
-        for time, x in zip(times, extrapolated(speed, start, times, 19), strict=True):
+        times = (mpmath.mpf(1), mpmath.mpf(3) / 2, mpmath.mpf(2))
+        for time, x in zip(times, extrapolated(speed, start, times, 29), strict=True):
             z = [each * mpmath.exp(-time) for each in x]
             others = [z[0], z[2], z[3]]
             s = mpmath.findroot(lambda s, others=others: mpmath.fsum(y * mpmath.exp(s * y) for y in others), 0)
@@ -201,12 +203,25 @@ CL_3 = register(
             Vector("z(4)", four_tokens, ("-0.836878335726", "1.937279045500", "1.947607727870", "1.980787698854")),
             Vector("1 - A_44 at t = 2", distance_from_boolean, ("3.0555E-12",)),
             Vector(
-                "the exceptional row at t = 1 and t = 3/2, with its prediction",
+                "the exceptional row at t = 1, 3/2 and 2, with its prediction",
                 exceptional_row,
-                ("0.447572624280", "0.478123686880", "0.467108501760", "0.480384306259"),
+                (
+                    *("0.447572624280", "0.478123686880", "0.467108501760", "0.480384306259"),
+                    *("0.476458544626", "0.481710531377"),
+                ),
             ),
         ),
         variants=(
+            Variant(
+                "PositiveDefinite(W)",
+                "$W = -1$, tokens $\\pm1$: averages fall with the query.",
+                negative_scores_turn_round,
+            ),
+            Variant(
+                "Relation(Eq(d, 1))",
+                "$W = \\operatorname{diag}(1, 10)$, tokens $\\pm(1, 1)$: an average moves against its query.",
+                a_plane_turns_the_average,
+            ),
             Variant(
                 "distinct tokens", "Two equal leaders share a row: $(\\frac12, \\frac12, 0)$.", equal_leaders_share
             ),

@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bounds.head_map import row
+from eigentoken.proofs.clusters.needed import values_above_one_grow
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import attention, rescaled, run
@@ -34,6 +35,7 @@ from eigentoken.theory.statements.statement import (
     RemarkKind,
     SourceKind,
     Statement,
+    Variant,
     Vector,
 )
 
@@ -194,6 +196,7 @@ CL_4 = register(
             ),
             Vector("the middle of an edge", edge_middle, ("0.975900016019", "0.975900016019", "0.894012982322")),
         ),
+        variants=(Variant("IsIdentity(B)", "$B = 2I$: equal tokens leave the rescaled hull.", values_above_one_grow),),
         property_tests=(OnInstances(nested), OnInstances(faces), OnInstances(mass_on_the_best)),
     )
 )

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.needed import growing_ring, values_that_move_a_lone_token
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
+from eigentoken.proofs.pham.late_mean import scaled_means
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.deterministic_data import as_floats, det_tokens
 from eigentoken.proofs.properties.token_fields import Array, euclidean, precise, run
@@ -37,6 +39,11 @@ def first_token() -> list[float]:
     """``x_1`` at t = 1 and t = 100."""
     _, one, late = _runs([1.0, 100.0])
     return [float(each) for each in (*one[0], *late[0])]
+
+
+def late_mean() -> list[float]:
+    """The mean at t = 100, which is not exponentially small."""
+    return [float(each) for each in _runs([100.0])[1].mean(axis=0)]
 
 
 def energies() -> list[float]:
@@ -105,9 +112,21 @@ CL_6 = register(
                 energies,
                 ("1.572486589569", "0.725932060165", "0.149747593425", "0.019174079103"),
             ),
+            Vector(
+                "d = 1, P = 1, tokens -1, 0.3, 1.2: t^{5/2} times the mean at t = 100, 1000, 3000",
+                lambda: scaled_means(("-1", "0.3", "1.2"), (1e2, 1e3, 3e3)),
+                ("0.01361", "0.01352", "0.01352"),
+            ),
+            Vector("the mean at t = 100", late_mean, ("1.55E-7", "-3.25E-7")),
             Vector("P = -1, tokens +-1 at t = 3", growing_pair, ("19.0471539891588",)),
         ),
         variants=(
+            Variant("IsIdentity(-B)", "$B = I$: equal tokens grow.", values_that_move_a_lone_token),
+            Variant(
+                "Symmetric(W)",
+                "$W$ a rotation with cosine $\\frac5{13}$, three tokens on a ring of radius 2: the ring grows.",
+                growing_ring,
+            ),
             Variant("PositiveDefinite(W)", "$W = B = -1$, tokens $\\pm x$: they move apart.", negative_scores_diverge),
         ),
         property_tests=(OnInstances(energy_falls),),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.needed import larger_scores
 from eigentoken.proofs.clusters.sources import PERSPECTIVE, recorded
 from eigentoken.proofs.power_method.ct_08_attention_flow_gradient import CT_8, GRADIENT, MULTIPLE, C
 from eigentoken.proofs.properties.checks import OnInstances, gap
@@ -27,7 +28,7 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import IsIdentity, Symmetric
 from eigentoken.theory.language.terms import matrix as letter
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant, Vector
 
 V = letter("V")
 _OTHER = Index("token", "j")
@@ -122,6 +123,7 @@ CL_7 = register(
                 ("0.710819532926524", "0.092479228114168", "0.29736686072374", "1.847264024732663"),
             ),
         ),
+        variants=(Variant("IsIdentity(V)", "$V = 2I$, $M = V$: a score is $2 > c = 1$.", larger_scores),),
         property_tests=(OnInstances(ascent),),
     )
 )

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from eigentoken.proofs.abella.ab_x01_exponential_consensus import AB_X1
+from eigentoken.proofs.abella.hemisphere_examples import unbounded_freezes
 from eigentoken.proofs.abella.spread import LOWEST_RISES, NESTED, SPREAD
+from eigentoken.proofs.clusters.needed import negative_values_pull_apart
 from eigentoken.proofs.clusters.sources import PERSPECTIVE, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.deterministic_data import as_floats, det_tokens
@@ -123,7 +125,15 @@ CL_8 = register(
                 ),
             ),
         ),
-        variants=(Variant("InHemisphere()", "An antipodal pair rests.", antipodal_pair_rests),),
+        variants=(
+            Variant(
+                'BoundedInTime("P")',
+                "$P(t) = e^{2t}I$ on the circle: the gap of two tokens freezes.",
+                unbounded_freezes,
+            ),
+            Variant("IsIdentity(U)", "$U = -I$: two tokens at right angles part.", negative_values_pull_apart),
+            Variant("InHemisphere()", "An antipodal pair rests.", antipodal_pair_rests),
+        ),
         property_tests=(OnInstances(contraction),),
     )
 )

@@ -12,18 +12,23 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from eigentoken.proofs.bounds.placement_claims import ROOM
+from eigentoken.proofs.bounds.placement_claims import NEVER_FALLS, ROOM
 from eigentoken.proofs.bounds.placement_claims import scalar_equation as scalar_equation_of
+from eigentoken.proofs.clusters.equiangular_rate import rate
 from eigentoken.proofs.clusters.sources import PERSPECTIVE, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, random_units, sphere
+from eigentoken.proofs.steps.tensor_reductions import velocity
+from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.language.claims import ForwardInvariant
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.places import Equiangular
 from eigentoken.theory.language.proportion import MultipleOf
 from eigentoken.theory.language.terms import Eigenvalue, matrix
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
 
 V, M = matrix("V"), matrix("M")
@@ -113,6 +118,53 @@ def two_tokens(source: np.random.Generator) -> Mapping[str, float]:
     return {"the equation": gap(moved, slope(cos, 2, beta, True, np.exp)), "they part": -moved}
 
 
+def _pair_rate(value: int, own: tuple[int, int]) -> Any:
+    """``(x_1^T x_2)'`` at two orthogonal tokens of the plane, ``V = v I`` and ``M = diag(a, b)``, exactly."""
+    e = ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1)))
+    score = ((sp.Integer(own[0]), sp.Integer(0)), (sp.Integer(0), sp.Integer(own[1])))
+    given = {"V": tuple(tuple(value * each for each in row) for row in e), "M": score}
+    first, second = velocity("attention-flow", given, e)
+    return sp.simplify(first[1] + second[0])
+
+
+def negative_values_part() -> Verdict:
+    """``V = -I``: two orthogonal tokens move apart."""
+    found = _pair_rate(-1, (0, 0))
+    return holds(f"the cosine falls at the rate {found}") if found < 0 else fails(f"the rate is {found}")
+
+
+def uneven_scores() -> Verdict:
+    """``M = diag(1, 0)``: the rate is ``1/(1 + e) + 1/2``, the equation with the larger eigenvalue gives ``2/(1 + e)``."""
+    found, stated = _pair_rate(1, (1, 0)), 2 / (1 + sp.E)
+    apart = evaluate(found - stated, 30).real
+    return holds(f"the rate exceeds the stated one by {apart}") if apart > 0 else fails(f"the difference is {apart}")
+
+
+_SPHERE = (IsIdentity(V), MultipleOf(M), *ROOM)
+_RATE = (scalar_equation_of(Eigenvalue(M, 1)), NEVER_FALLS)
+
+CL_9A = register(
+    Statement(
+        id="CL-9a",
+        kind=Kind.LEMMA,
+        source=recorded(PERSPECTIVE, "equiangular and orthogonal starts"),
+        title="Equiangular tokens: the rate of their common cosine",
+        systems=("attention-flow",),
+        conditions=_SPHERE,
+        claims=_RATE,
+        proof=lambda k: rate(k, (proposition(_RATE[0]), proposition(_RATE[1]))),
+        property_tests=(OnInstances(scalar_equation), OnInstances(two_tokens)),
+        variants=(
+            Variant("IsIdentity(V)", "$V = -I$: two orthogonal tokens move apart.", negative_values_part),
+            Variant(
+                "MultipleOf(M)",
+                r"$M = \operatorname{diag}(1, 0)$, two orthogonal tokens: another rate than for either eigenvalue.",
+                uneven_scores,
+            ),
+        ),
+    )
+)
+
 CL_9 = register(
     Statement(
         id="CL-9",
@@ -120,7 +172,7 @@ CL_9 = register(
         source=recorded(PERSPECTIVE, "equiangular and orthogonal starts"),
         title="Equiangular tokens: an exact scalar equation",
         systems=("attention-flow",),
-        conditions=(IsIdentity(V), MultipleOf(M), *ROOM),
+        conditions=_SPHERE,
         claims=(ForwardInvariant(Equiangular()), scalar_equation_of(Eigenvalue(M, 1))),
         claims_from=(("three kinds of tokens",), ("three kinds of tokens",)),
         text=r"Let $M = \beta I$ with any real $\beta$ and $x_i^{\top}x_j = \rho$ for all $i \neq j$ at the start, "
@@ -128,13 +180,14 @@ CL_9 = register(
         r"\rho < 1$. The tokens stay equiangular, $\dot\rho = \frac{2e^{\beta\rho}(1 - \rho)(1 + (n-1)\rho)}{e^{\beta} + "
         r"(n-1)e^{\beta\rho}}$, and $\rho$ increases to 1. In particular any two tokens that are not antipodal synchronise, for "
         r"every real $\beta$. With unnormalised weights $\dot\rho = \frac2ne^{\beta\rho}(1 - \rho)(1 + (n-1)\rho)$.",
+        depends=("CL-9a",),
         derive=derive,
         prose_from=("three kinds of tokens", "between the simplex and consensus it rises"),
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                "The kernel has no rule for sums in which single tokens are set apart, so the two steps are checked and put "
-                "together by hand.",
+                "The second claim is proved by the kernel (CL-9a). That tokens which start equiangular stay so needs that "
+                "solutions are unique, which no rule says: the steps are checked and put together by hand.",
             ),
         ),
         vectors=(

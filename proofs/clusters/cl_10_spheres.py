@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.needed import negative_values_pull_apart, stable_tetrahedron
 from eigentoken.proofs.clusters.sources import SPHERES, abstract
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import random_units
@@ -155,6 +156,12 @@ CL_10 = register(
             ),
         ),
         variants=(
+            Variant("IsIdentity(V)", "$V = -I$: two tokens at right angles part.", negative_values_pull_apart),
+            Variant(
+                "Relation(Eigenvalue(M, 1) >= -1/2)",
+                "$d = 3$, $M = -2I$: the regular tetrahedron attracts an open set.",
+                stable_tetrahedron,
+            ),
             Variant(
                 "Relation(d >= 3)",
                 "$d = 2$: the bracket changes sign, nothing follows.",

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigentoken.proofs.abella.ab_t51_causal_first_token import AB_T51
-from eigentoken.proofs.abella.causal_examples import discrete_sphere_stays
+from eigentoken.proofs.abella.causal_examples import discrete_sphere_stays, unbounded_causal_freezes
+from eigentoken.proofs.clusters.needed import first_token_moves
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import on_circle, random_units, run, sphere
@@ -110,7 +111,15 @@ CL_12 = register(
                 ("3.525859256040", "0.384266602450"),
             ),
         ),
-        variants=(Variant("Relation(d >= 2)", "On $S^0$ no token moves.", discrete_sphere_stays),),
+        variants=(
+            Variant(
+                'BoundedInTime("P")',
+                "$P(t) = e^{2t}I$ on the circle: the second token freezes.",
+                unbounded_causal_freezes,
+            ),
+            Variant("IsIdentity(U)", "$U = \\operatorname{diag}(2, 1)$: the first token moves.", first_token_moves),
+            Variant("Relation(d >= 2)", "On $S^0$ no token moves.", discrete_sphere_stays),
+        ),
         property_tests=(OnInstances(later_tokens_do_not_matter),),
     )
 )

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from eigentoken.proofs.clusters.needed import first_token_moves
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
@@ -160,6 +161,11 @@ CL_14 = register(
             Vector("expected numbers", expectations, ("5.173142766798662", "30.179217141963523", "15.643094742125181")),
         ),
         variants=(
+            Variant(
+                "IsIdentity(U)",
+                "$U = \\operatorname{diag}(2, 1)$: the first token, which sees no earlier one, moves.",
+                first_token_moves,
+            ),
             Variant(
                 "far from all earlier tokens",
                 "An ordinary centre, far from earlier centres only, moves by $-0.198$ where $0.075$ is allowed.",

@@ -15,6 +15,8 @@ import sympy as sp
 
 from eigentoken.proofs.clusters.sources import FRANK_WOLFE, recorded
 from eigentoken.proofs.properties.checks import OnInstances
+from eigentoken.proofs.steps.inner_products import expanded
+from eigentoken.proofs.steps.theorems import EUCLIDEAN
 from eigentoken.theory.calculus import dot, matrix, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
@@ -29,6 +31,9 @@ from eigentoken.theory.kernel.propositions import (
 )
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.language.claims import When
+from eigentoken.theory.language.conditions import AllOf, PositiveDefinite, Symmetric
+from eigentoken.theory.language.terms import matrix as letter
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import (
@@ -39,6 +44,7 @@ from eigentoken.theory.statements.statement import (
     RemarkKind,
     SourceKind,
     Statement,
+    Variant,
     Vector,
 )
 from eigentoken.theory.systems.algebra import LoopAlgebra
@@ -129,8 +135,8 @@ def _permanent(kernel: Kernel) -> Proved:
         ]
         ways.append((_below(_B).parts[0 if first else 1], kernel.by_cases(kernel.part(known, _below(_C)), *inner)))
     found = kernel.discharge(STAYS.left, kernel.by_cases(kernel.part(known, _below(_B)), *ways))
-    for letter in (Y, C, B, A):
-        found = kernel.generalise(letter, found)
+    for each in (Y, C, B, A):
+        found = kernel.generalise(each, found)
     return kernel.generalise(GAIN, found, UNIT_GAIN)
 
 
@@ -148,9 +154,121 @@ def _own(kernel: Kernel) -> Proved:
     return kernel.generalise(A, kernel.generalise(B, found))
 
 
+M = letter("M")
+_DEFINITE = AllOf((Symmetric(M), PositiveDefinite(M)))
+
+
+def _form(left: Any, right: Any) -> Tensor:
+    return Tensor(dot(left, right, matrix("M")))
+
+
+#: ``M = M^T > 0``: a token with the largest ``a^T M a`` is a leader.
+LARGEST = ForAll(
+    A,
+    TRUE,
+    ForAll(
+        B,
+        TRUE,
+        Implication(proposition(sp.Le(_form(_B, _B), _form(_A, _A), evaluate=False)), _below(_B)),
+    ),
+)
+_MOVING = Conjunction((UNIT_GAIN, MOVED, proposition(sp.Ge(_form(_B, _C), 0, evaluate=False))))
+_ENERGIES = [-_form(each, each) / 2 for each in (_Y, _B, _C - _B)]
+#: ``M = M^T = -B``, J = b^T B b/2, and a token c with ``b^T B c <= 0`` (the best one, where 0 is in the hull): one step of
+#: Frank and Wolfe, ``J(b + gamma (c - b)) <= (1 - 2 gamma) J(b) + gamma^2 J(c - b)``.
+STEP = ForAll(
+    GAIN,
+    TRUE,
+    ForAll(
+        B,
+        TRUE,
+        ForAll(
+            C,
+            TRUE,
+            ForAll(
+                Y,
+                TRUE,
+                Implication(
+                    _MOVING,
+                    proposition(
+                        sp.Le(_ENERGIES[0], (1 - 2 * GAIN) * _ENERGIES[1] + GAIN**2 * _ENERGIES[2], evaluate=False)
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+#: Claims under conditions of their own.
+CONDITIONAL = (When(_DEFINITE, Formula(LARGEST)), When(Symmetric(M), Formula(STEP)))
+
+
+def _largest(kernel: Kernel) -> Proved:
+    """Where ``a^T M b >= a^T M a >= b^T M b``, ``(a - b)^T M (a - b) <= 0``, and so a = b."""
+    symmetric, positive = kernel.assume(Symmetric(M)), kernel.assume(PositiveDefinite(M))
+    apart, z = _A - _B, vector(Z.name)
+    smaller, same = _below(_B).parts[1], _below(_B).parts[0]
+    known = [
+        kernel.assume(LARGEST.body.body.left),
+        expanded(
+            kernel,
+            dot(apart, apart, matrix("M")),
+            *((1, dot(_A, _A, matrix("M"))), (-2, dot(_A, _B, matrix("M"))), (1, dot(_B, _B, matrix("M")))),
+            premises=(symmetric,),
+        ),
+    ]
+    sign = kernel.modus_ponens(kernel.as_form(PositiveDefinite(M)), positive)
+    size = proposition(sp.Gt(Tensor(dot(apart, apart)), 0, evaluate=False))
+    far = kernel.arithmetic([*known, kernel.instantiate(sign, apart, kernel.assume(size))], smaller)
+    near = proposition(sp.Le(Tensor(dot(apart, apart)), 0, evaluate=False))
+    cauchy = kernel.textbook(EUCLIDEAN, y=z, z=apart)
+    parts = [kernel.total(dot(z, _A), -dot(z, _B)), kernel.scaling(dot(z, _B), -1), kernel.square(z)]
+    flat = kernel.arithmetic([cauchy, kernel.assume(near), kernel.square(apart), *parts], same.body)
+    either = kernel.arithmetic([], Disjunction((size, near)))
+    ways = (
+        (size, kernel.tautology([far], _below(_B))),
+        (near, kernel.tautology([kernel.generalise(Z, flat)], _below(_B))),
+    )
+    found = kernel.discharge(LARGEST.body.body.left, kernel.by_cases(either, *ways))
+    return kernel.discharge(_DEFINITE, kernel.generalise(A, kernel.generalise(B, found)))
+
+
+def _step(kernel: Kernel) -> Proved:
+    """``y^T M y`` for ``y = b + gamma (c - b)``, multiplied out in two turns: y is what it is in every inner product."""
+    symmetric, given = kernel.assume(Symmetric(M)), kernel.assume(_MOVING)
+    moved, mass = kernel.part(given, MOVED), matrix("M")
+    push = kernel.part(given, _MOVING.parts[2])
+    values = {each: kernel.instantiate(moved, each.applied(mass)) for each in (_Y, _B, _C)}
+    known = [push]
+    for each, other in _pairs():
+        known.append(kernel.reduction(dot(each.applied(mass), other), dot(other, each, mass)))
+        known.append(kernel.reduction(dot(other, each, mass), dot(each, other, mass), symmetric))
+    mixed = {each: (1 - GAIN) * _form(each, _B) + GAIN * _form(each, _C) for each in (_B, _C, _Y)}
+    turned = [
+        kernel.arithmetic([*known, values[each]], sp.Eq(_form(each, _Y), mixed[each], evaluate=False))
+        for each in (_B, _C, _Y)
+    ]
+    apart = _C - _B
+    pieces = (1, dot(_C, _C, mass)), (-2, dot(_B, _C, mass)), (1, dot(_B, _B, mass))
+    known += [*turned, expanded(kernel, dot(apart, apart, mass), *pieces, premises=(symmetric,))]
+    known += [kernel.part(kernel.part(given, UNIT_GAIN), each) for each in UNIT_GAIN.parts]
+    said = STEP.body.body.body.body
+    found = kernel.discharge(_MOVING, kernel.arithmetic(known, said.right))
+    for each in (Y, C, B, GAIN):
+        found = kernel.generalise(each, found)
+    return kernel.discharge(Symmetric(M), found)
+
+
+def _pairs() -> list[tuple[Any, Any]]:
+    return [(each, other) for each in (_Y, _B, _C) for other in (_Y, _B, _C)]
+
+
 def proof(kernel: Kernel) -> Proved:
-    """Scores with the leader are linear in the token; the four cases of who has landed on it."""
-    return kernel.conjunction(_permanent(kernel), _own(kernel))
+    """Scores with the leader are linear in the token; the four cases of who has landed on it; and two forms multiplied out.
+
+    The forms are those of any vectors: nothing of the system is used, whose equation has no normal form.
+    """
+    anywhere = Kernel(None, ())
+    return kernel.conjunction(_permanent(kernel), _own(kernel), _largest(anywhere), _step(anywhere))
 
 
 def _never(value: Any) -> Any:
@@ -198,6 +316,21 @@ def self_score_is_not_enough() -> list[Fraction]:
     return [form(first, first), form(second, second), form(first, second)]
 
 
+def largest_is_no_leader() -> Verdict:
+    """``M = (1, 1; 0, 1)``: the larger self score is that of (2, 0), 4 > 3.64, which sees 4.4 at (1, 6/5)."""
+    first, second, cross = self_score_is_not_enough()
+    if first > second and cross > first:
+        return holds(f"self scores {first} > {float(second)}, but the cross score is {float(cross)}")
+    return fails(f"{first}, {second}, {cross}")
+
+
+def diagonal_gains_leave_the_hull() -> Verdict:
+    """The triangle 0, e_1, e_2 and the gain diag(0.6, 0.7): e_1 moves towards e_2 to (0.4, 0.7), beyond the line x + y = 1."""
+    gains, one, other = (sp.Rational(3, 5), sp.Rational(7, 10)), (1, 0), (0, 1)
+    moved = [a + g * (b - a) for g, a, b in zip(gains, one, other, strict=True)]
+    return holds(f"the coordinates of {moved} sum to {sum(moved)}") if sum(moved) > 1 else fails(f"{moved}")
+
+
 def leaders_stay(source: np.random.Generator) -> Mapping[str, float]:
     """Hard attention with gains from 0 to 1, repeated tokens among them: a leader rests, stays one, and hulls are nested."""
     n, d = int(source.integers(2, 7)), int(source.integers(1, 5))
@@ -218,6 +351,24 @@ def leaders_stay(source: np.random.Generator) -> Mapping[str, float]:
     return {"a leader": worst, "the hull": float((after @ along).max() - (x @ along).max()) - 1e-15}
 
 
+def frank_wolfe_steps(source: np.random.Generator) -> Mapping[str, float]:
+    """One step towards the best token, the origin being in the hull; and the tokens of largest ``x^T M x`` for ``M > 0``."""
+    n, d, t = int(source.integers(2, 6)), int(source.integers(1, 4)), int(source.integers(0, 9))
+    root, x = source.normal(size=(d, d)), source.normal(size=(n, d))
+    B, gain = root @ root.T, 2 / (t + 2)
+    x -= source.dirichlet(np.ones(n)) @ x
+    best = x[(x @ -B @ x.T).argmax(axis=1)]
+    before, after, apart = (np.einsum("ij,jk,ik->i", y, B, y) / 2 for y in (x, x + gain * (best - x), best - x))
+    positive = B + 0.1 * np.eye(d)
+    scores = x @ positive @ x.T
+    first = int(np.diag(scores).argmax())
+    return {
+        "one step": float((after - (1 - 2 * gain) * before - gain**2 * apart).max()) / (1 + float(before.max())),
+        "the best token is not behind": -float(np.einsum("ij,jk,ik->i", x, -B, best).min()),
+        "a leader": float((scores[first] - scores[first, first]).max()),
+    }
+
+
 CL_16 = register(
     Statement(
         id="CL-16",
@@ -225,7 +376,7 @@ CL_16 = register(
         source=recorded(FRANK_WOLFE, "hard attention, leaders"),
         title="Hard attention: leaders are permanent",
         systems=("hard-attention-map",),
-        claims=(Formula(PERMANENT), Formula(OWN)),
+        claims=(Formula(PERMANENT), Formula(OWN), *CONDITIONAL),
         proof=proof,
         notes=(
             Remark(
@@ -237,9 +388,11 @@ CL_16 = register(
             ),
             Remark(
                 RemarkKind.OPEN,
-                r"For symmetric $M \succ 0$ the tokens of largest $x^{\top}Mx$ are leaders; with $\operatorname{sym}M \succ 0$ "
-                r"alone they need not be (see the vector). For $M = -B$, $B \succeq 0$ and $\gamma_t = \frac2{t+2}$ the rate "
-                r"$J \le \frac2{t+2}\lambda_{\max}(B)\operatorname{diam}^2$ holds as long as $0$ stays in the hull.",
+                r"With $0$ in the hull the best token $c$ of $b$ has $b^{\top}Mc \ge 0$, so by the last claim and induction "
+                r"over the steps, for $M = -B$, $B \succeq 0$ and $\gamma_t = \frac2{t+2}$, the rate $J \le "
+                r"\frac2{t+2}\lambda_{\max}(B)\operatorname{diam}^2$ holds as long as $0$ stays in the hull. That almost every "
+                r"start has one best token for each token, for invertible $M$, is said in the source and not shown here; and "
+                r"with a gain that is a diagonal matrix hulls are not nested.",
             ),
         ),
         printed=Printed(
@@ -273,6 +426,18 @@ CL_16 = register(
             ),
             Vector("self scores and the cross score", self_score_is_not_enough, ("4", "3.64", "4.4")),
         ),
-        property_tests=(OnInstances(leaders_stay),),
+        variants=(
+            Variant(
+                "Symmetric(M)",
+                r"$M = (1, 1; 0, 1)$, tokens $(2, 0)$ and $(1, \frac65)$: the token of the larger self score is no leader.",
+                largest_is_no_leader,
+            ),
+            Variant(
+                "one gain for all coordinates",
+                r"the gain $\operatorname{diag}(\frac35, \frac7{10})$ moves a corner of the triangle $0, e_1, e_2$ out of it.",
+                diagonal_gains_leave_the_hull,
+            ),
+        ),
+        property_tests=(OnInstances(leaders_stay), OnInstances(frank_wolfe_steps)),
     )
 )

@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.needed import negative_leaders_repel_in_the_flow
 from eigentoken.proofs.power_method.pm_cx1_antipodal_tokens import antipodal_share
 from eigentoken.proofs.power_method.symbols import V, d, n
 from eigentoken.proofs.properties.checks import OnInstances, gap
@@ -188,6 +189,11 @@ CT_9A = register(
             ),
         ),
         variants=(
+            Variant(
+                "Relation(Eigenvalue(V, 1) > 0)",
+                "$V = \\operatorname{diag}(-\\frac14, -\\frac12)$: principal consensus is unstable.",
+                negative_leaders_repel_in_the_flow,
+            ),
             Variant(
                 "AnyOf((Relation(n >= 3), Relation(Eigenvalue(V, 2) > 0)))",
                 r"$n = 2$, $V = \operatorname{diag}(1, -1)$: the pairs $(w, -w)$ near $w = e_1$ attract an open set.",

@@ -14,7 +14,13 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.needed import (
+    a_pair_across_rests_in_the_flow,
+    a_sheared_ball_grows_in_the_flow,
+    a_sheared_half_space_is_left_in_the_flow,
+)
 from eigentoken.proofs.new_results.pm_x01_regions import BASIN, LARGEST_OTHER, REGION, SPREAD, spread, tangents
+from eigentoken.proofs.new_results.symmetric_half_space import basin
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, unit_rows
@@ -127,12 +133,6 @@ def half_space_steps() -> Derivation:
                 conclusion=rho * sums * own - top * sums * own <= -(top - rho) * size * own,
                 uses=("the projective form",),
             ),
-            Argument(
-                name="the heights stay positive",
-                says="$h_i = (1 + |\\varrho_i|^2)^{-1/2}$ is bounded below as long as $R$ does not grow: no token leaves the "
-                "hemisphere, so $R' \\le -(\\lambda - \\rho)R/\\sqrt{1 + R(0)^2}$ for all times.",
-                uses=("the largest tangent falls",),
-            ),
         )
     )
 
@@ -169,18 +169,6 @@ def grows_apart() -> Verdict:
     return holds(f"the angle grows at the rate {rate}") if rate.real > 0 else fails(str(rate))
 
 
-def tied_leaders() -> Verdict:
-    """``V = I``: a consensus beside that of e_1 rests, so that no ball around that one tends to it."""
-    both = ((sp.Rational(3, 5), sp.Rational(4, 5)),) * 2
-    identity = ((1, 0), (0, 1))
-    moved = [
-        sp.simplify(each)
-        for token in velocity("attention-flow", {"V": identity, "M": identity}, both)
-        for each in token
-    ]
-    return holds("another consensus is an equilibrium") if not any(moved) else fails(f"it moves: {moved}")
-
-
 CT_12 = register(
     Statement(
         id="CT-12",
@@ -191,17 +179,28 @@ CT_12 = register(
         conditions=REGION,
         claims=BASIN,
         derive=half_space_steps,
-        claims_from=(("the heights stay positive",), ("the heights stay positive",)),
-        depends=("PM-X1",),
+        proof=basin,
+        depends=("AB-X2", "PM-X1"),
         notes=(
             Remark(
                 RemarkKind.OPEN,
                 r"With $R$ the largest $\tan\angle(x_i, v_1)$ and $\rho = \max_{\ell \ge 2}|\lambda_{\ell}|$: $R(t) \le "
                 r"R(0)\exp\bigl(-\frac{(\lambda_1 - \rho)t}{\sqrt{1 + R(0)^2}}\bigr)$, for any scores and any mask, which may "
-                r"change with time. The steps are checked and put together by hand.",
+                r"change with time: its two steps are checked one by one and put together "
+                r"by hand. The claims are about full attention.",
             ),
         ),
         variants=(
+            Variant(
+                "Symmetric(V)",
+                "$V = (1, 1; 0, \\frac12)$: equal tokens along $(7, -24)$ leave the half space.",
+                a_sheared_half_space_is_left_in_the_flow,
+            ),
+            Variant(
+                "InHemisphere(V)",
+                "$V = \\operatorname{diag}(1, \\frac12)$, $M = 0$: the tokens $\\pm e_1$ rest.",
+                a_pair_across_rests_in_the_flow,
+            ),
             Variant(
                 "NonPrincipalModulusBelow(V)",
                 r"$V = \operatorname{diag}(1, -5)$, $M = -I$, two tokens at angles $\pm0.6$: the angle grows.",
@@ -250,7 +249,13 @@ CT_13 = register(
                 ),
             ),
         ),
-        variants=(Variant("SimpleTop(V)", r"$V = I$: every consensus is at rest.", tied_leaders),),
+        variants=(
+            Variant(
+                "Symmetric(V)",
+                "$V = (1, 20; 0, \\frac12)$, $M = 0$: the tangent $\\frac1{10}$ grows.",
+                a_sheared_ball_grows_in_the_flow,
+            ),
+        ),
         property_tests=(OnInstances(inside_the_ball),),
     )
 )

@@ -11,13 +11,17 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.clusters.residual_steps import STEPS, steps
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays
 from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.token_fields import Array, attention
+from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.claims import Diverges, ForwardInvariant, When
 from eigentoken.theory.language.conditions import AllOf, InHemisphere, Relation, SimpleTop
 from eigentoken.theory.language.places import Hemisphere
 from eigentoken.theory.language.terms import Eigenvalue, matrix
+from eigentoken.theory.language.verdicts import Verdict, fails, holds
+from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
 from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
@@ -111,6 +115,12 @@ def grows_and_aligns(source: np.random.Generator) -> Mapping[str, float]:
     }
 
 
+def negative_values_spread_in_a_step() -> Verdict:
+    """``W = B = -1``, alpha = 1, tokens +-1: the upper average is ``-tanh 1``, and that token moves to ``1 + tanh 1``."""
+    found = evaluate(1 + sp.tanh(1), 30).real
+    return holds(f"the upper token moves to {found} > 0") if found > 0 else fails(str(found))
+
+
 B = matrix("B")
 #: The leading eigenvalue is real, simple and positive, and the tokens start above its left eigenvector.
 ABOVE = AllOf((SimpleTop(B), Relation(Eigenvalue(B, 1) > 0), InHemisphere(B, left=True)))
@@ -140,7 +150,7 @@ PH_X2 = register(
             Remark(
                 RemarkKind.OPEN,
                 "What is said of a trajectory stands in the kernel for flows alone: the steps are checked "
-                "and put together by hand. The normalised layer obeys the same recursion (PM-X1).",
+                "and put together by hand (one step is proved, PH-X2a). The normalised layer obeys the same recursion (PM-X1).",
             ),
         ),
         vectors=(
@@ -155,5 +165,53 @@ PH_X2 = register(
         ),
         variants=(Variant("$H_l > 0$", "Tokens $1, 0, -1$, $W = B = 1$: the middle token stays.", middle_token_stays),),
         property_tests=(OnInstances(grows_and_aligns),),
+    )
+)
+
+
+def one_step(source: np.random.Generator) -> Mapping[str, float]:
+    """Two real left eigenvectors: heights between the two multiples of the extremes, and the cone, for any scores and steps."""
+    n, d, tau = int(source.integers(1, 6)), int(source.integers(2, 5)), float(10 ** source.uniform(-2, 1))
+    lam = float(source.uniform(0, 2))
+    mu = lam * float(source.uniform(-1, 1))
+    basis = source.normal(size=(d, d)) + 2 * np.eye(d)  # its rows are left eigenvectors
+    value = np.linalg.inv(basis) @ np.diag([lam, mu, *source.normal(size=d - 2)]) @ basis
+    x = source.normal(size=(n, d))
+    x *= np.where(x @ basis[0] < 0, -1.0, 1.0)[:, None]
+    size = float(np.abs(x @ basis[1] / (x @ basis[0])).max())
+    after = residual(x, value, attention(x, source.normal(size=(d, d)) * 3), tau)
+    scale, heights, later = 1 + tau * lam, x @ basis[0], after @ basis[0]
+    return {
+        "lowest": (scale * float(heights.min()) - float(later.min())) / scale,
+        "highest": (float(later.max()) - scale * float(heights.max())) / scale,
+        "the cone": float((np.abs(after @ basis[1]) - size * later).max()) / (scale * (1 + size)),
+    }
+
+
+PH_X2A = register(
+    Statement(
+        id="PH-X2a",
+        kind=Kind.LEMMA,
+        source=Source(HERE, "the residual map, one step"),
+        title="One step of the residual map: heights along a left eigenvector, and a cone",
+        systems=("residual-map",),
+        claims=tuple(map(Formula, STEPS)),
+        proof=steps,
+        depends=("CL-1",),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"So $\max_iw^{\top}x_i/(1 + \alpha\lambda)^k$ does not rise from step to step and the smallest does not fall, "
+                r"for every $\alpha > 0$: the rescaled heights of CL-1, for the map.",
+            ),
+        ),
+        property_tests=(OnInstances(one_step),),
+        variants=(
+            Variant(
+                "$\\lambda \\ge 0$",
+                "$W = B = -1$, $\\alpha = 1$, tokens $\\pm1$: the upper one moves to $1 + \\tanh 1 > 0$.",
+                negative_values_spread_in_a_step,
+            ),
+        ),
     )
 )

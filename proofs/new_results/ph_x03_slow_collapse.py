@@ -13,6 +13,8 @@ import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.rows import I, J, K, for_all
+from eigentoken.proofs.new_results.needed import one_token_grows, without_values_nothing_falls
+from eigentoken.proofs.pham.late_mean import late_means, slaved_means
 from eigentoken.proofs.properties.checks import OnInstances, above
 from eigentoken.theory.calculus import Expression, Index, dot, vector
 from eigentoken.theory.kernel.formulas import Formula
@@ -24,7 +26,7 @@ from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import evaluate
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 
 B, W = matrix("B"), matrix("W")
 _OTHER = Index("token", "k")
@@ -88,6 +90,8 @@ def not_the_widest() -> Verdict:
     return holds(f"rate plus bound {change} < 0") if change.real < 0 else fails(str(change))
 
 
+_LINE, _LATE = ("1", "0.2", "-0.9"), (1e2, 1e3, 1e4)
+
 PH_X3 = register(
     Statement(
         id="PH-X3",
@@ -110,6 +114,17 @@ PH_X3 = register(
                 r"vectors of PH-T2.",
             ),
         ),
-        variants=(Variant("a widest pair", "W = 1, tokens 0, 1/10, 3, -3: an inner pair", not_the_widest),),
+        vectors=(
+            Vector(
+                "W = 1, B = -1 from (1, 0.2, -0.9): the mean at t = 10^3, and over -(1/2) kappa_2 kappa_3 at 10^2, 10^3, 10^4",
+                lambda: [late_means(_LINE, _LATE)[1][0], *slaved_means(_LINE, _LATE)],
+                ("4.1725896E-10", "1.017907", "1.001754", "1.000175"),
+            ),
+        ),
+        variants=(
+            Variant("IsZero(B + W)", "$B = 0$, $W = 1$: nothing moves.", without_values_nothing_falls),
+            Variant("PositiveDefinite(W)", "$W = -1$, $B = 1$, one token: it grows.", one_token_grows),
+            Variant("a widest pair", "W = 1, tokens 0, 1/10, 3, -3: an inner pair", not_the_widest),
+        ),
     )
 )

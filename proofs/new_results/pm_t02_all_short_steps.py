@@ -11,7 +11,9 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.needed import a_spiral_repels, negative_leaders_repel
 from eigentoken.proofs.power_method.pm_cx1_antipodal_tokens import TV9, attracting
+from eigentoken.proofs.power_method.pm_l01_oja_fixed_points import flipped
 from eigentoken.proofs.power_method.symbols import V, alpha, d, n
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import random_units, unit_rows
@@ -107,6 +109,21 @@ PM_T2_PLUS = register(
             ),
         ),
         variants=(
+            Variant(
+                "Symmetric(V)",
+                "$V = 1 \\oplus (\\frac9{10}, -3; 3, \\frac9{10})$, $\\alpha = \\frac3{10}$: principal consensus is unstable.",
+                a_spiral_repels,
+            ),
+            Variant(
+                "Relation(Eigenvalue(V, 1) > 0)",
+                "$V = \\operatorname{diag}(-\\frac14, -\\frac12)$, $\\alpha = 1$: principal consensus is unstable.",
+                negative_leaders_repel,
+            ),
+            Variant(
+                "Relation(alpha*SpectralNorm(V) < 1)",
+                "$V = \\operatorname{diag}(\\frac12, -1)$, $\\alpha = \\frac{41}{10}$: consensus on $v_2$ flips for ever.",
+                flipped,
+            ),
             Variant(
                 "AnyOf((Relation(n >= 3), Relation(Eigenvalue(V, 2) > 0)))",
                 r"$n = d = 2$, $\lambda_2 < 0$: antipodal pairs attract an open set (PM-CX1).",

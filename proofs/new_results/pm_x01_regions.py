@@ -15,6 +15,12 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.needed import (
+    a_lone_value_flips,
+    a_pair_across_rests,
+    a_sheared_ball_grows,
+    a_sheared_half_space_is_left,
+)
 from eigentoken.proofs.power_method.symbols import V, alpha
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, unit_rows
@@ -177,6 +183,21 @@ PM_X1 = register(
         ),
         variants=(
             Variant(
+                "Symmetric(V)",
+                "$V = (1, 1; 0, \\frac12)$, $\\alpha = 1$: a token along $(1, -3)$ leaves the half space.",
+                a_sheared_half_space_is_left,
+            ),
+            Variant(
+                "Relation(Eigenvalue(V, 1) > 0)",
+                "$d = 1$, $V = -1$, $\\alpha = 2$: the token flips.",
+                a_lone_value_flips,
+            ),
+            Variant(
+                "InHemisphere(V)",
+                "$V = \\operatorname{diag}(1, \\frac12)$, $M = 0$: the tokens $\\pm e_1$ rest.",
+                a_pair_across_rests,
+            ),
+            Variant(
                 "NonPrincipalModulusBelow(V)",
                 r"$V = \operatorname{diag}(1, -5)$, $M = -I$, $\alpha = \frac1{10}$, two tokens at angles $\pm0.6$: the "
                 r"angle grows.",
@@ -272,12 +293,6 @@ def ball_steps() -> Derivation:
     )
 
 
-def threshold_is_marginal() -> Verdict:
-    """``V = diag(1, -2)``, alpha = 2: the multiplier ``(1 + alpha lambda_2)/(1 + alpha lambda_1)`` is -1."""
-    value = sp.Rational(1 - 4, 1 + 2)
-    return holds("the multiplier is -1") if value == -1 else fails(f"{value}")
-
-
 def eta(radius: Any, norm: Any) -> Any:
     """``e^{2|M|R} sqrt(1 + R^2) - 1``, symbolic."""
     return sp.exp(2 * norm * radius) * sp.sqrt(1 + radius**2) - 1
@@ -339,9 +354,9 @@ PM_X2 = register(
         ),
         variants=(
             Variant(
-                "Relation(alpha * (EigenvalueModulus(V, d) - Eigenvalue(V, 1)) < 2)",
-                r"$V = \operatorname{diag}(1, -2)$, $\alpha = 2$: a multiplier is $-1$.",
-                threshold_is_marginal,
+                "Symmetric(V)",
+                "$V = (1, 20; 0, \\frac12)$, $\\alpha = 1$, $M = 0$: a tangent $\\frac1{20}$ becomes $\\frac3{40}$.",
+                a_sheared_ball_grows,
             ),
         ),
         property_tests=(OnInstances(inside_the_ball),),

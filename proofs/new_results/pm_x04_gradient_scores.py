@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.needed import a_turn_never_ends, negative_scores_fall, other_scores_fall
 from eigentoken.proofs.power_method.symbols import V
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import Array, attention, random_units, sphere, unit_rows
@@ -159,6 +160,7 @@ CT_10 = register(
                 r"bounds; the rest is Lojasiewicz's theorem for analytic gradient-like flows, which is cited.",
             ),
         ),
+        variants=(Variant("Symmetric(V)", "$V = M$ a quarter turn, one token: it turns for ever.", a_turn_never_ends),),
         property_tests=(OnInstances(flow_climbs),),
     )
 )
@@ -197,6 +199,16 @@ PM_X4 = register(
             ),
         ),
         variants=(
+            Variant(
+                "MultipleOf(M, V)",
+                "$V = \\operatorname{diag}(1, \\frac1{10})$, $M = \\operatorname{diag}(-1, 20)$, one token: its score falls.",
+                other_scores_fall,
+            ),
+            Variant(
+                "Relation(Trace(M*V) > 0)",
+                "$V = I$, $M = -I$, tokens $e_1, e_2$: the energy falls.",
+                negative_scores_fall,
+            ),
             Variant(
                 "PositiveSemidefinite(V)",
                 r"$V = \operatorname{diag}(1, -\frac{20}{21}, -1)$, $c = 1$, $\alpha = \frac{21}{20}$: $E$ falls from "

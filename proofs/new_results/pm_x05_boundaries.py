@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import HERE
+from eigentoken.proofs.new_results.antipodal_sides import kept_pairs, left_sides
 from eigentoken.proofs.power_method.pm_l12_jacobian_at_bipartite import LINE, ON_THE_LINE, sigma
 from eigentoken.proofs.power_method.pm_l15_attention_polygonal_points import semistable
 from eigentoken.proofs.power_method.pm_n03_stable_bipartite_criterion import harmonic
@@ -363,7 +364,7 @@ PM_X5 = register(
         conditions=(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(d >= 2)),
         claims=tuple(map(Formula, ANTIPODAL_AT_ZERO)),
         depends=("PM-L15",),
-        property_tests=(OnInstances(on_the_antipodal_set),),
+        property_tests=(OnInstances(on_the_antipodal_set), OnInstances(left_sides), OnInstances(kept_pairs)),
         notes=(
             Remark(
                 RemarkKind.OPEN,

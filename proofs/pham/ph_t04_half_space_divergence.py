@@ -7,15 +7,18 @@ Reference: Pham-et-al, divergence from a positive eigenvalue of V; derived here.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from eigentoken.proofs.bibliography import PHAM
 from eigentoken.proofs.pham.half_spaces import CLAIMS, proof
 from eigentoken.proofs.pham.ph_m_token_flow import B, soft_average, token_field
 from eigentoken.proofs.pham.ph_t03_divergence import middle_token_stays, negative_form_decays
+from eigentoken.proofs.properties.checks import OnInstances
 from eigentoken.proofs.properties.deterministic_data import FLOATS, as_floats, as_numbers, numbers
 from eigentoken.proofs.properties.trajectories import integrate
 from eigentoken.proofs.steps.calculus_steps import TOKEN_I, along_flow, tensor_step
@@ -167,6 +170,37 @@ def negative_example() -> list[float]:
     return [*integrate(field(1.0), [1.0, 3.0], [3.0])[0], *integrate(field(-1.0), [1.0, 3.0], [10.0])[0]]
 
 
+def masked_heights(source: np.random.Generator) -> Mapping[str, float]:
+    """Random masks, and scores that depend on positions and on time: heights over a left eigenvector along the flow (RK4),
+    between ``e^{lambda t}`` times the lowest and the highest at the start."""
+    n, d = int(source.integers(2, 6)), int(source.integers(1, 5))
+    lam, steps, end = float(source.uniform(0.1, 1.5)), 60, float(source.uniform(0.2, 1.5))
+    value = source.normal(size=(d, d))
+    value[0] = 0
+    value[0, 0] = lam  # e_1 is a left eigenvector
+    x = source.normal(size=(n, d))
+    x[:, 0] = np.abs(x[:, 0]) + 0.05
+    mask = np.logical_or(source.random((n, n)) < 0.5, np.eye(n, dtype=bool))
+    fixed, turned, position = (source.normal(size=shape) for shape in ((d, d), (d, d), (n, n)))
+
+    def speed(t: float, tokens: Any) -> Any:
+        scores = np.where(mask, tokens @ (fixed + np.sin(3 * t) * turned) @ tokens.T + position, -np.inf)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        return weights / weights.sum(1, keepdims=True) @ tokens @ value.T
+
+    low, high, h = float(x[:, 0].min()), float(x[:, 0].max()), end / steps
+    worst = -np.inf
+    for k in range(steps):
+        t = k * h
+        k1 = speed(t, x)
+        k2 = speed(t + h / 2, x + h / 2 * k1)
+        k3 = speed(t + h / 2, x + h / 2 * k2)
+        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + speed(t + h, x + h * k3))
+        grown = float(np.exp(lam * (t + h)))
+        worst = max(worst, low * grown - float(x[:, 0].min()), float(x[:, 0].max()) - high * grown)
+    return {"between the bounds": worst / (1 + high) - 1e-7}
+
+
 PH_T4 = register(
     Statement(
         id="PH-T4",
@@ -220,7 +254,7 @@ PH_T4C = register(
         proof=None,
         claims_from=(("divergence",), ("divergence",), ("upper bound",), ("lower bound",)),
         vectors=(),
-        property_tests=(),
+        property_tests=(OnInstances(masked_heights),),
         variants=(),
     )
 )

@@ -20,7 +20,7 @@ from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.proving.ball_evaluation import sign
 from eigentoken.theory.statements.steps import Citation, Identity, Inequality, Step
 
-__all__ = ["decay_steps", "mean_moves", "three_tokens_example"]
+__all__ = ["decay_steps", "mean_moves", "three_tokens_example", "velocity_of_the_mean"]
 
 _ONE, _MINUS = ((sp.Integer(1),),), ((sp.Integer(-1),),)
 GAP, INVERSE = "the gap s - tanh s", "the inverse square"
@@ -170,23 +170,23 @@ def mean_moves() -> Verdict:
     return fails(f"the mean moves with {speed}")
 
 
-def _velocity(_: Any, state: Sequence[Any]) -> list[Any]:
-    """Of the mean and of two deviations from it, in mpmath."""
-    mean, first, second = state
-    apart = (first, second, -first - second)
+def velocity_of_the_mean(_: Any, state: Sequence[Any]) -> list[Any]:
+    """Of the mean and of all deviations from it but the last, in mpmath."""
+    mean, *few = state
+    apart = (*few, -mpmath.fsum(few))
     pulls = []
     for each in apart:
         weights = [mpmath.exp((mean + each) * other) for other in apart]
         pulls.append(mpmath.fdot(weights, apart) / mpmath.fsum(weights))
-    push = mpmath.fsum(pulls) / 3
-    return [-mean - push, push - pulls[0], push - pulls[1]]
+    push = mpmath.fsum(pulls) / len(apart)
+    return [-mean - push, *(push - pull for pull in pulls[:-1])]
 
 
 def three_tokens_example() -> list[Any]:
     """Tokens and mean at t = 10; mean, skewness, and mean over minus half the product of the central moments at t =
     100."""
     start = [mpmath.mpf(each) / 10 for each in (1, 9, 1)]
-    (mean, one, two), (late, *few) = extrapolated(_velocity, start, [10, 100], 18)
+    (mean, one, two), (late, *few) = extrapolated(velocity_of_the_mean, start, [10, 100], 18)
     apart = [*few, -sum(few)]
     second, third = (mpmath.fsum(each**k for each in apart) / 3 for k in (2, 3))
     return [mean + one, mean + two, mean - one - two, mean, late, third / second**1.5, late / (-second * third / 2)]

@@ -33,6 +33,7 @@ _FUNCTIONS = {
     "det": r"\det",
     "diag": r"\operatorname{diag}",
     "ln": r"\ln",
+    "osc": r"\operatorname{osc}",
     "sqrt": "",
     "sym": r"\operatorname{sym}",
     "tanh": r"\tanh",
@@ -43,9 +44,9 @@ _RAISED = {"T": r"\top", "perp": r"\perp"}
 _LOWERED = {"min": r"\min", "max": r"\max"}
 _NAME = re.compile(r"([A-Za-z]+)((?:[_^](?:[A-Za-z0-9]+|\([^()]*\)))*)")
 _MARK = re.compile(r"([_^])(\([^()]*\)|[A-Za-z0-9]+)")
-#: Ids, words with a hyphen and labels (``PM-L6``, ``2-cycle``, ``(d)``) are one piece.
+#: Ids, words with a hyphen, labels (``PM-L6``, ``2-cycle``, ``(d)``), an ``'s`` and a first article are one piece.
 _PIECE = re.compile(
-    r"`[^`]*`|(?<=\s)\([a-z]\)|[A-Z]{2}-[A-Z0-9.]+\w|\w+-[a-z]{2,}|<=|>=|!=|\+-|[-+=<>|/*;()\[\],.:]|\d+(?:\.\d+)?"
+    r"`[^`]*`|(?<=\s)\([a-z]\)|[A-Z]{2}-[A-Z]{0,3}[0-9]*(?:\.[0-9]+)?[a-z]?\b|(?<=\w)'s\b|(?:^|(?<=[.:;]\s))A(?=\s[A-Za-z]{2})\s|\w+-[a-z]{2,}|<=|>=|!=|\+-|[-+=<>|/*;()\[\],.:]|\d+(?:\.\d+)?"
     r"|[A-Za-z]+(?:[_^](?:[A-Za-z0-9]+|\([^()]*\)))*|\s+|.",
     re.DOTALL,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from eigentoken.proofs.bibliography import ABELLA, HERE, LI_ALTAFINI, PHAM
 from eigentoken.proofs.questions import needs, says
+from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.document import (
     Block,
     Figure,
@@ -48,6 +49,8 @@ FAMILIES = {
 
 
 GRAPH = "graph.pdf"
+#: So many statements are named by their titles in a sentence.
+FEW = 6
 
 
 def of_book(statements: Iterable[Statement]) -> PrintedDocument:
@@ -62,7 +65,7 @@ def of_book(statements: Iterable[Statement]) -> PrintedDocument:
     for title, chapter in chapters(listed):
         blocks.append(Heading(1, title))
         for told in chapter:
-            blocks += [Heading(2, told.called, label=told.id), *statement_blocks(told, titled=False)]
+            blocks += [Heading(2, with_mathematics(told.called), label=told.id), *statement_blocks(told, titled=False)]
     blocks += [Heading(1, "Errata"), *errata(listed)]
     return PrintedDocument("The book of statements", tuple(blocks), references(listed))
 
@@ -84,13 +87,11 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     """What is proved, what is not, and what a reader must believe; the numbers are counted from the registry."""
     listed = list(statements)
     proved = [told for told in listed if told.proof is not None]
-    rest = [told.called for told in listed if told.proof is None and told.derive is not None]
+    rest = [told for told in listed if told.proof is None and told.derive is not None]
     tested = [
-        told.called
-        for told in listed
-        if told.proof is None and told.derive is None and told.kind is not Kind.CONJECTURE
+        told for told in listed if told.proof is None and told.derive is None and told.kind is not Kind.CONJECTURE
     ]
-    open_ = [told.called for told in listed if told.kind is Kind.CONJECTURE]
+    open_ = [told for told in listed if told.kind is Kind.CONJECTURE]
     yield Heading(1, "What is proved, and what is not")
     yield Paragraph(
         f"Of the {len(listed)} statements of this book {len(proved)} are proved by the kernel: a derivation is a value that "
@@ -101,17 +102,17 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     )
     if rest:
         yield Paragraph(
-            f"Not proved by the kernel: {'; '.join(rest)}. Of these every step is checked by machine, cited, or marked as an "
+            f"Not proved by the kernel: {named(rest)}. Of these every step is checked by machine, cited, or marked as an "
             "argument in words, but they are put together by the names of facts, and the words that stand beside their formulas "
             "are ours."
         )
     if tested:
         yield Paragraph(
-            f"Stated without a derivation, and seen on vectors and random instances only: {'; '.join(tested)}. What a proof of "
+            f"Stated without a derivation, and seen on vectors and random instances only: {named(tested)}. What a proof of "
             "them is said to be stands under the words `Not proved here'."
         )
     if open_:
-        yield Paragraph(f"Conjectures: {'; '.join(open_)}.")
+        yield Paragraph(f"Conjectures: {named(open_)}.")
     yield Paragraph(
         "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
         "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
@@ -123,6 +124,19 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
         "are collected in the errata. A paper that was not read has no errata here: where only a summary of it was at hand, "
         "the statement says what is imprecise in the summary, and no more."
     )
+
+
+def named(statements: Iterable[Statement]) -> str:
+    """Statements by title; where they are many, how many they are and their ids: the contents have the titles.
+
+    >>> from eigentoken.theory.statements.registry import statements
+    >>> named([statements().get("PM-L4")])
+    'Stability of consensus for the Oja map (PM-L4)'
+    """
+    listed = list(statements)
+    if len(listed) <= FEW:
+        return "; ".join(told.called for told in listed)
+    return f"{len(listed)} statements, {', '.join(told.id for told in listed)}"
 
 
 #: The introduction: what the papers have in common, and which assumption buys what.  The lists behind it are generated.
@@ -167,7 +181,7 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
     kinds = {told.id: {each.split(":")[0] for each in needs(told)} for told in listed}
 
     def asking(*words: str) -> str:
-        return "; ".join(told.called for told in listed if kinds[told.id] & set(words))
+        return named(told for told in listed if kinds[told.id] & set(words))
 
     yield Heading(1, "One story across the papers")
     yield from map(Paragraph, STORY)
@@ -178,12 +192,8 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
             + asking("simple top", "non principal modulus below")
             + ".",
             "A start in a hemisphere or half space is asked for by " + asking("in hemisphere") + ".",
-            "Of almost every start speak "
-            + "; ".join(told.called for told in listed if "almost every" in says(told))
-            + ".",
-            "Nothing is asked of matrices or start by "
-            + "; ".join(told.called for told in listed if not told.conditions)
-            + ".",
+            "Of almost every start speak " + named(told for told in listed if "almost every" in says(told)) + ".",
+            "Nothing is asked of matrices or start by " + named(told for told in listed if not told.conditions) + ".",
         )
     )
 

@@ -17,7 +17,7 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
-from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary
+from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary, systems_of
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
@@ -349,7 +349,8 @@ def _words(block: Block) -> Iterator[str]:
 
 
 def _blocks(told: Statement, titled: bool) -> Iterator[Block]:
-    yield StatementBox(str(told.kind), told.id, told.title if titled else "", tuple(_statement_blocks(told)))
+    title = with_mathematics(told.title) if titled else ""
+    yield StatementBox(str(told.kind), told.id, title, tuple(_statement_blocks(told)))
     yield from _printed_blocks(told)
     yield from _step_blocks(told)
     if told.variants:
@@ -366,7 +367,8 @@ def _blocks(told: Statement, titled: bool) -> Iterator[Block]:
         yield Paragraph(remark.text, strong=f"{remark.kind}.")
     known = summary(told)
     yield Paragraph(
-        f"{told.source}. Status: {known.status_words()}. {known.evidence_sentence()}", strong="Source and evidence."
+        f"{told.source}. Status: {with_mathematics(known.status_words())}. {known.evidence_sentence()}",
+        strong="Source and evidence.",
     )
 
 
@@ -395,4 +397,6 @@ def references(statements: Iterable[Statement]) -> dict[str, Reference]:
 
 def of_statement(told: Statement) -> PrintedDocument:
     """The document of one statement."""
-    return PrintedDocument(told.called, tuple(statement_blocks(told)), references([told]))
+    where = systems_of(told)
+    first = [Paragraph(where, strong="The system." if len(told.systems) == 1 else "The systems.")] if where else []
+    return PrintedDocument(with_mathematics(told.called), (*first, *statement_blocks(told)), references([told]))

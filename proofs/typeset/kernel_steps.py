@@ -16,17 +16,31 @@ from eigentoken.proofs.bibliography import parse
 from eigentoken.proofs.typeset.abbreviations import (
     WIDE,
     abbreviations,
+    any_letters,
     claim_letters,
     clashing,
     defined,
     in_order,
+    meanings,
+    notation,
     one_head,
     relettered,
+    sentence,
     shortened,
 )
-from eigentoken.proofs.typeset.assumption_labels import SHORT, Labels, shared
-from eigentoken.proofs.typeset.obvious import follows_at_once, is_square, is_truism, rearranged
-from eigentoken.theory.calculus import MaskEntry
+from eigentoken.proofs.typeset.obvious import (
+    SHORT,
+    Labels,
+    follows_at_once,
+    is_instance,
+    is_square,
+    is_truism,
+    rearranged,
+    relations,
+    same_equation,
+    shared,
+    telling,
+)
 from eigentoken.theory.kernel.closed import compared
 from eigentoken.theory.kernel.formulas import SIGNS, latex, parts_latex
 from eigentoken.theory.kernel.kernel import STANDING
@@ -38,17 +52,14 @@ from eigentoken.theory.kernel.propositions import (
     canonical,
     conjuncts,
     proposition,
-    quantities,
     relation_of,
 )
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, bases_of, is_defined
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
-from eigentoken.theory.systems.system import Time
 
 __all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation", "steps_behind"]
 
@@ -72,7 +83,7 @@ HOW = {
     "reduction": "expanded and compared, for every number of tokens and dimension",
     "identity": "expanded and compared",
     "arithmetic": "real arithmetic",
-    "summed": "summed over the tokens",
+    "summed": "summed",
     "square": "a sum of squares",
     "cases": "in every case",
     "induction": "by induction",
@@ -98,6 +109,8 @@ HOW = {
 
 #: A fact up to this many characters is said with its step, so many with one step; logic that joins so many steps is shown.
 MANY, JOINS = 4, 3
+#: Steps that are said together stand so close to each other.
+NEAR = 8
 #: Rules whose facts may be said with the step that they serve.
 FACTS = frozenset(
     ("arithmetic", "identity", "reduction", "meaning", "modulus", "eigenvalue_order", "norm_of_symmetric", "positive")
@@ -159,48 +172,6 @@ class KernelDerivation:
     steps: tuple[KernelStep, ...]
 
 
-def notation(told: Statement) -> str:
-    """What the letters of the calculus in the claims stand for, in one sentence; empty where there are none."""
-    return _sentence(_meanings(told, map(proposition, told.claims), " ".join(map(LATEX, told.claims))))
-
-
-def _sentence(meanings: Iterable[str]) -> str:
-    found = list(meanings)
-    return f"Here {', '.join(found)}." if found else ""
-
-
-#: ``a_{ij}``, of a head or not, as the printer of the calculus writes it; no other letter has two indices there.
-_WEIGHT = re.compile(r"(?<![A-Za-z\\])a(\^\{[hg]\})?_\{[a-z](_\{\d\})?[a-z]")
-
-
-def _meanings(told: Statement, said: Iterable[Proposition], text: str) -> list[str]:
-    terms = {term for each in said for term in quantities(each)}
-    flow = any(system(name).time is Time.FLOW for name in told.systems)
-    found = []
-    if any(type(term) is Rate for term in terms):
-        what = "derivative of $q$ along the flow" if flow else "increment of $q$ under one step of the map"
-        found.append(rf"$\Delta[q]$ is the {what}")
-    if any(isinstance(term, Slope) for term in terms):
-        found.append(r"$\mathrm{D}[q](w)$ is the derivative of $q$ along $x_i \mapsto x_i + \varepsilon w_i$")
-    if any(isinstance(term, Opposite) for term in terms):
-        found.append("$[q](-x)$ is the value of $q$ at the opposite state")
-    if any(isinstance(atom, MaskEntry) for term in terms for part, _ in term.key for atom, _ in part.factors):
-        found.append(
-            r"tokens are numbered, token $i$ sees the tokens $j \le i$, and $\mathrm{causal}_{ij}$ is $1$ for these and else $0$"
-        )
-    if any(is_defined(base.name) for term in terms for base in bases_of(term.key)):
-        found.append("$y_i$ is what the map divides by its norm $r_i$")
-    heads = any(system(name).multihead for name in told.systems)
-    mark, one = ("^{h}", "of head $h$ ") if heads else ("", "")
-    if _WEIGHT.search(text):
-        found.append(rf"$a{mark}_{{ij}}$ is the weight {one}that token $i$ gives to token $j$")
-    if r"\bar x" in text:
-        found.append(rf"$\bar x{mark}_i$ is the mean of the tokens with the attention weights {one}of token $i$")
-    if r"\delta_{" in text:
-        found.append(r"$\delta_{ij}$ is $1$ where $i = j$ and else $0$")
-    return found
-
-
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
     """The derivations, by systems: systems with the same derivation are printed together."""
     found: dict[KernelDerivation, list[str]] = {}
@@ -221,7 +192,6 @@ def steps_behind(told: Statement, proved: Proved) -> Callable[[Proved], tuple[in
 
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
     """With norms of matrices where there is one head."""
-
     return replace(found, steps=tuple(_each_text(each, lambda text: one_head(told, text)) for each in found.steps))
 
 
@@ -246,11 +216,14 @@ def _folded(told: Statement, proved: Proved) -> tuple[dict[int, _Draft], frozens
     if not last:  # nothing but equations of this kind
         drafts, last, numbers = _drafts(proved, given, plain=True)
     others = clashing(
-        (said for draft in drafts.values() for said in (draft.said, *draft.assumed)), conjuncts(proved.proposition)
+        (said for draft in drafts.values() for said in (draft.said, *draft.assumed)),
+        conjuncts(proved.proposition),
+        weights=any(system(name).score for name in told.systems),
     )
     for draft in drafts.values():
-        draft.said = relettered(draft.said, others)
+        draft.said = relettered(telling(draft.said), others)
         draft.assumed = tuple(relettered(each, others) for each in draft.assumed)
+    _absorb(drafts, last)
     _fold(drafts, last)
     _join(drafts)
     return drafts, last, numbers
@@ -264,10 +237,10 @@ def _derivation(told: Statement, proved: Proved, begun: Mapping[sp.Symbol, sp.Ex
     steps = _printed(drafts, last, letters, begun)
     names = in_order((name for step in steps for name in step.defines), begun)
     steps = tuple(_each_text(step, lambda text: _renamed(text, names)) for step in steps)
-    said = set(_meanings(told, map(proposition, told.claims), " ".join(map(LATEX, told.claims))))
+    said = set(meanings(told, map(proposition, told.claims), " ".join(map(LATEX, told.claims))))
     text = " ".join((*(each.formula for each in steps), *(each.says for each in steps)))
-    new = [each for each in _meanings(told, things, text) if each not in said]
-    return KernelDerivation((), _sentence(new), steps)
+    new = [each for each in meanings(told, things, text) if each not in said]
+    return KernelDerivation((), " ".join(filter(None, (sentence(new), any_letters(told, things)))), steps)
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
@@ -303,15 +276,14 @@ def _printed(
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
         formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
-        since = tuple(
-            _fact(drafts[each], letters) for each in draft.since if latex(drafts[each].said) != latex(draft.said)
-        )
+        same = [each for each in draft.since if same_equation(drafts[each].said, draft.said)]
+        since = tuple(_fact(drafts[each], letters) for each in draft.since if each not in same)
         under = labels.under(draft.assumed)
         own = {old, *draft.since, *draft.beside}
         step = KernelStep(
             numbers[old],
             draft.node.rule,
-            _in_short(draft, named),
+            drafts[same[0]].how if same else _in_short(draft, named),
             draft.node.caption,
             latex(shortened(draft.said, letters)) if len(here) == 1 else formula,
             tuple(sorted({numbers[use] for each in here for use in each.uses - own})),
@@ -371,6 +343,7 @@ def _drafts(
             or node.proposition == FALSE
             or canonical(node.proposition) in given
             or canonical(node.proposition) in set(map(canonical, assumed))
+            or is_instance(node.proposition, assumed)
             or any(_said_by(drafts[use], node, assumed) for use in behind)
             or (not plain and _says_nothing(node))
         ):
@@ -410,6 +383,27 @@ def _says_nothing(node: Proved) -> bool:
     return short and compared(relation.func, *relation.args) == sp.true
 
 
+def _absorb(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
+    """A spectrum that is only written in other formulas is printed once, in these: with it go the equations that compare them."""
+    for draft in [each for each in drafts.values() if each.node.rule == "respelled"]:
+        inside = [use for use in draft.uses - last if _serves(drafts[use])]
+        if not any(drafts[use].node.rule == "spectrum" for use in inside):
+            continue
+        draft.how = f"{HOW['spectrum']}, in formulas that were compared with those of its Jacobian"
+        draft.uses = draft.uses.difference(inside).union(*(drafts[use].uses for use in inside))
+        for use in inside:
+            for earlier in drafts[use].uses:
+                drafts[earlier].users += 1
+            del drafts[use]
+
+
+def _serves(draft: _Draft) -> bool:
+    """Is it the spectrum, or an equation of its formulas, and used nowhere else?"""
+    if draft.users != 1 or draft.node.caption:
+        return False
+    return draft.node.rule == "spectrum" or (draft.node.rule in COUNTED and isinstance(relation_of(draft.said), sp.Eq))
+
+
 def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
     """A short fact that rests on no other step and serves one step of arithmetic is said with that step."""
     for draft in drafts.values():
@@ -431,21 +425,22 @@ def _fold(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
 
 
 def _join(drafts: dict[int, _Draft]) -> None:
-    """Short relations that are known in the same way, one after the other, from the same steps, are one step."""
+    """Short relations that are known in the same way from the same steps are one step, if they are close to each other."""
     folded = {number for draft in drafts.values() for number in draft.since}
-    first: _Draft | None = None
-    size = 0
-    for number, draft in drafts.items():
-        if number in folded:
-            continue
+    begun: list[tuple[_Draft, int, int]] = []
+    for place, (number, draft) in enumerate(each for each in drafts.items() if each[0] not in folded):
         long = len(latex(draft.said))
-        if first is not None and long <= SHORT and size + long <= 3 * SHORT and _alike(first, draft):
-            first.beside.append(number)
-            first.since += [each for each in draft.since if each not in first.since]
-            size += long
-        else:
-            one = draft.node.rule in JOINED and relation_of(draft.said) is not None and long <= SHORT
-            first, size = (draft if one else None), long
+        if draft.node.rule not in JOINED or not relations(draft.said) or long > SHORT:
+            continue
+        begun = [each for each in begun if place - each[2] <= NEAR]
+        found = next((each for each in begun if each[1] + long <= 3 * SHORT and _alike(each[0], draft)), None)
+        if found is None:
+            begun.append((draft, long, place))
+            continue
+        first, size, since = found
+        first.beside.append(number)
+        first.since += [each for each in draft.since if each not in first.since]
+        begun[begun.index(found)] = (first, size + long, since)
 
 
 def _alike(first: _Draft, other: _Draft) -> bool:
@@ -453,7 +448,7 @@ def _alike(first: _Draft, other: _Draft) -> bool:
     return (
         first.how == other.how
         and other.node.rule in JOINED
-        and relation_of(other.said) is not None
+        and relations(other.said)
         and set(map(canonical, first.assumed)) == set(map(canonical, other.assumed))
         and not (first.node.caption or other.node.caption)
         and other.uses - set(other.since) == first.uses - set(first.since)
@@ -490,6 +485,8 @@ def _how(node: Proved) -> str:
     if node.rule == "textbook":
         theorem, _ = node.detail
         return rf"{theorem.name}: {theorem.reference} \cite{{{parse(theorem.bibtex).key}}}"
+    if node.rule == "summed":
+        return f"summed over the {node.premises[0].proposition.letter.kind}s"
     if node.rule == "recall":
         return f"proved in {statements().get(node.detail[0]).called}"
     if node.rule == "enclosure":

@@ -25,6 +25,7 @@ from eigentoken.proofs.typeset.document import (
     sentence,
 )
 from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text, width
+from eigentoken.theory.printing.scalars import fraction_levels
 
 __all__ = ["escape", "to_latex"]
 
@@ -32,7 +33,7 @@ KINDS = (
     "lemma", "theorem", "proposition", "definition", "remark", "extension", "counterexample", "conjecture",
 )  # fmt: skip
 #: An inline formula longer than this is displayed: it could not be broken over two lines.
-LONG = 58
+LONG = 50
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -59,12 +60,16 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \newcommand{\parthead}[1]{\par\addvspace{10pt plus 3pt}\noindent{\bfseries\itshape #1.}\par\nobreak\addvspace{3pt}}
 \newenvironment{conditions}{\begin{list}{\textbullet}{\setlength{\itemsep}{1pt}\setlength{\parsep}{0pt}%
   \setlength{\topsep}{3pt}\setlength{\leftmargin}{2.2em}}}{\end{list}}
-% scale a box that is wider than the line; the ratio goes to the log
+% scale a box that is wider than the line (the ratio goes to the log), or higher than a page
 \newsavebox{\fitbox}
 \newcommand{\fitted}[2][0.92]{\sbox{\fitbox}{$\displaystyle #2$}%
   \ifdim\wd\fitbox>#1\linewidth\wlog{fitted \the\wd\fitbox\space to \the\linewidth}%
-  \resizebox{#1\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
+  \resizebox{#1\linewidth}{!}{\usebox{\fitbox}}\else
+  \ifdim\dimexpr\ht\fitbox+\dp\fitbox\relax>0.85\textheight\ensuremath{\vcenter{\hbox{%
+  \resizebox*{!}{0.85\textheight}{\usebox{\fitbox}}}}}\else\usebox{\fitbox}\fi\fi}
 \setlength{\emergencystretch}{3em}
+% a heading has some lines of what follows on its page
+\newcommand{\room}{\par\ifdim\dimexpr\pagegoal-\pagetotal\relax<7\baselineskip\ifdim\pagetotal>0pt\vfil\break\fi\fi}
 \makeatletter\@beginparpenalty=10000\makeatother % no page break between a heading and its list
 \allowdisplaybreaks
 """
@@ -106,8 +111,11 @@ def escape(text: str) -> str:
     return "".join(part if part.startswith("$") else _escaped(part) for part in re.split(r"(\$[^$]*\$)", text))
 
 
-#: Room for numbers of four digits ("14.13") before the titles in the contents.
-CONTENTS = r"\makeatletter\renewcommand*\l@subsection{\@dottedtocline{2}{1.5em}{3em}}\makeatother"
+#: Room for numbers of four digits ("14.13") before the titles in the contents, and for three-digit pages behind them.
+CONTENTS = (
+    r"\makeatletter\renewcommand*\l@subsection{\@dottedtocline{2}{1.5em}{3em}}"
+    r"\renewcommand{\@pnumwidth}{2.2em}\renewcommand{\@tocrmarg}{3.6em plus 1fil}\makeatother"
+)
 #: Commands that were put into a text before it is escaped.
 _COMMAND = re.compile(r"(\\(?:cite|label|hyperref|ref|eqref)(?:\[[^\]]*\])?\{[^}]*\})")
 
@@ -161,7 +169,7 @@ class _Renderer:
         parts = re.split(r"(\$[^$]*\$[.,;:]?)", words)
         for index in range(1, len(parts), 2):
             formula, mark = parts[index].rsplit("$", 1)
-            if width(formula[1:]) > LONG or r"\displaystyle" in formula:
+            if width(formula[1:]) > LONG or r"\displaystyle" in formula or fraction_levels(formula) > 1:
                 parts[index] = "\n" + rf"\[\fitted{{{_ended(broken(formula[1:]), mark)}}}\]" + "\n"
             else:
                 parts[index] = words_apart(formula[1:]) + mark
@@ -197,16 +205,22 @@ class _Renderer:
         share = [0.9 * each / sum(longest) for each in longest]
         columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{each:.3f}\linewidth}}" for each in share)
         head = " & ".join(rf"\textbf{{{self.text(each)}}}" for each in block.head)
-        rows = [" & ".join(map(self._cell, row, share)) + r" \\" for row in block.rows]
+        rows = [" & ".join(map(self._cell, row, share)) + r" \\[3pt]" for row in block.rows]
         begin, end = rf"{{\small\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
         return "\n".join((begin, rf"{head} \\ \hline \endhead", *rows, end))
 
     def _cell(self, text: str, share: float) -> str:
         """A cell that is one formula is broken, or scaled, to its column, which has this share of the line."""
         one = re.fullmatch(r"\$([^$]*)\$", text)
+        wide = int(WIDE * share)
         if one and r"\text{" in one.group(1):
-            return words_apart(one.group(1))
-        return rf"\fitted[0.98]{{{broken(one.group(1), int(WIDE * share))}}}" if one else self.text(text)
+            flowing = words_apart(one.group(1))
+            if all(width(each) <= wide for each in flowing.split("$")[1::2]):
+                return flowing
+        if not one:
+            return self.text(text)
+        shown = broken(one.group(1), wide).replace("aligned}", "aligned}[t]", 1)
+        return rf"\fitted[0.98]{{{shown}}}"
 
     def _argument(self, block: PrintedArgument) -> str:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"
@@ -225,7 +239,9 @@ class _Renderer:
     def _item(self, text: str) -> str:
         """An item that is one formula, and perhaps words after it, may be too wide: break or scale it like a display."""
         formula = re.fullmatch(r"([^$]*)\$([^$]*)\$([^$]*)", text)
-        if formula and width(f"${formula.group(2)}$") > WIDE - len(formula.group(1)):
+        if formula and (
+            width(f"${formula.group(2)}$") > WIDE - len(formula.group(1)) or fraction_levels(formula.group(2)) > 1
+        ):
             shown = broken(formula.group(2), WIDE - len(formula.group(1))).replace("aligned}", "aligned}[t]", 1)
             before, after = self.text(formula.group(1)), self.text(formula.group(3))
             return rf"{before}\fitted[{0.99 - len(formula.group(1)) / 60:.2f}]{{{shown}}}{after}"
@@ -264,7 +280,7 @@ def _heading(block: Heading) -> str:
         return rf"\parthead{{{escape(block.text)}}}{label}"
     command = {1: "section", 2: "subsection"}[block.level]
     plain = re.sub(r"[\\{}$%&#_^~]", "", plain_text(block.text))
-    return rf"\{command}{{\texorpdfstring{{{escape(block.text)}}}{{{plain}}}}}{label}"
+    return rf"\room\{command}{{\texorpdfstring{{{escape(block.text)}}}{{{plain}}}}}{label}"
 
 
 def _display(latex: str, label: str) -> str:

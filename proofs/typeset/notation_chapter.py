@@ -15,19 +15,17 @@ import sympy as sp
 
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.document import Block, Heading, Paragraph, PrintedTable
-from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.proofs.typeset.summary import equation, in_words, typed
 from eigentoken.theory.language.claims import Claim, InFull
 from eigentoken.theory.language.conditions import Condition, Relation
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import MatrixNumber
-from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.statement import Statement
-from eigentoken.theory.systems.algebra import NoClosedForm
 from eigentoken.theory.systems.catalogue import system
-from eigentoken.theory.systems.system import System, Time
+from eigentoken.theory.systems.system import System
 
-__all__ = ["equation", "notation_chapter"]
+__all__ = ["notation_chapter"]
 
 LETTERS = (
     ("$n$, $d$", "the number of tokens, and their dimension"),
@@ -45,25 +43,6 @@ LETTERS = (
         "the increment of q under one step of a map, or its derivative along a flow; $\\mathrm{D}[q](w)$ is that along w",
     ),
 )
-
-
-def equation(made: System) -> str:
-    """The equation of a system, from the system; empty where the calculus has none.
-
-    >>> equation(system("oja-flow")).startswith(r"\\dot x_{i} = ")
-    True
-    """
-    try:
-        known = linearize(made, tangent=False)
-    except NoClosedForm:
-        return ""
-    step = expression_latex(known.step, weights=True)
-    if made.time is Time.FLOW:
-        return rf"\dot x_{{i}} = {step}"
-    if not known.assumptions.definitions:  # nothing is normalised
-        return rf"x_{{i}}^{{+}} = {step}"
-    first = expression_latex(next(iter(known.assumptions.definitions.values())), weights=True)
-    return rf"x_{{i}}^{{+}} = {step}, \quad y_{{i}} = {first}"
 
 
 def notation_chapter(statements: Iterable[Statement]) -> Iterator[Block]:
@@ -108,7 +87,7 @@ def _system(made: System) -> tuple[str, str, str]:
     )
     told = f"{made.title} ({letters})" if letters else made.title
     shown = equation(made)
-    return f"`{made.name}`", told, f"${shown}$" if shown else "scores depend on the positions"
+    return f"`{made.name}`", told, f"${shown}$" if shown else in_words(made)
 
 
 def _words(statements: Iterable[Statement]) -> Iterator[tuple[str, str]]:
@@ -149,6 +128,18 @@ def _first_sentence(kind: type) -> str:
     return re.sub(r"`([^`]*)`", _formula_or_code, sentence)
 
 
+#: Words that stand in code and not in a formula.
+_CODE = re.compile(r"[A-Za-z]{4,}|[A-Z][a-z]|^[A-Za-z]+$")
+_FORMULA_WORDS = re.compile(r"\b(lambda|alpha|theta|angle)(?![a-z])")
+
+
 def _formula_or_code(found: re.Match[str]) -> str:
+    """What stands in backquotes in a docstring: a formula in plain letters, or code.
+
+    >>> [_formula_or_code(re.match("`(.*)`", each)) for each in ("`sup_t |X(t)| <= b`", "`IsZero(V * V)`", "`every`")]
+    ['$\\\\sup_t |X(t)| \\\\leq b$', '`IsZero(V * V)`', '`every`']
+    """
     shown = with_mathematics(found[1])
-    return shown if re.fullmatch(r"\$[^$]*\$", shown) else found[0]
+    if re.fullmatch(r"\$[^$]*\$", shown):
+        return shown
+    return found[0] if _CODE.search(_FORMULA_WORDS.sub("", found[1])) else f"${typed(found[1])}$"

@@ -1,4 +1,5 @@
-"""What a paper does not show as a step of its own: terms in another order, ``x > 0`` and therefore ``x != 0``, ``|v|^2 >= 0``.
+"""What a paper does not show as a step of its own, or says once: terms in another order, ``x > 0`` and therefore ``x != 0``,
+``|v|^2 >= 0``; an assumption that many steps make, which stands in full where the first makes it, and then has a label.
 
 Only print asks this: what is left out here was proved, and the steps that use it name what it rests on.
 """
@@ -6,16 +7,45 @@ Only print asks this: what is left out here was proved, and the steps that use i
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression
-from eigentoken.theory.kernel.formulas import latex
-from eigentoken.theory.kernel.propositions import Proposition, relation_of
+from eigentoken.proofs.typeset.abbreviations import shortened
+from eigentoken.theory.calculus import Expression, Index
+from eigentoken.theory.kernel.formulas import latex, parts_latex
+from eigentoken.theory.kernel.propositions import (
+    FALSE,
+    TRUE,
+    Conjunction,
+    Disjunction,
+    ForAll,
+    Implication,
+    Proposition,
+    canonical,
+    conjuncts,
+    free_letters,
+    put,
+    relation_of,
+)
 from eigentoken.theory.kernel.tensors import Tensor
 
-__all__ = ["follows_at_once", "is_square", "is_truism", "rearranged"]
+__all__ = [
+    "SHORT",
+    "Labels",
+    "follows_at_once",
+    "is_instance",
+    "is_square",
+    "is_truism",
+    "rearranged",
+    "relations",
+    "same_equation",
+    "shared",
+    "telling",
+]
 
 _PLAIN = re.compile(r"[\d.]+ (>|<|=|\\geq|\\leq) [\d.]+|(\w+|\w_\{\d+\}) \\leq \2")
 _SQUARE = re.compile(r"(\|[^|]*\||\\left\|[^|]*\\right\|)\^\{2\} \\geq 0")
@@ -27,7 +57,7 @@ def is_square(said: Proposition) -> bool:
 
 
 def follows_at_once(said: Proposition, before: Proposition) -> bool:
-    """Is it the same comparison, said weaker: ``a >= b`` or ``a != b`` where ``a > b``?
+    """Is it the same comparison, said weaker: ``a >= b`` or ``a != b`` where ``a > b``, ``a >= b`` where ``a = b``?
 
     >>> from eigentoken.theory.kernel.propositions import proposition
     >>> x = sp.Symbol("x", real=True)
@@ -35,6 +65,8 @@ def follows_at_once(said: Proposition, before: Proposition) -> bool:
     True
     """
     weak, strong = relation_of(said), relation_of(before)
+    if isinstance(strong, sp.Eq) and isinstance(weak, sp.Ge | sp.Le):
+        return set(weak.args) == set(strong.args)
     if not isinstance(strong, sp.Gt | sp.Lt) or not isinstance(weak, sp.Ne | sp.Ge | sp.Le):
         return False
     same_way = isinstance(weak, sp.Ne) or isinstance(weak, sp.Ge) == isinstance(strong, sp.Gt)
@@ -59,6 +91,67 @@ def rearranged(said: Proposition) -> bool:
         return False
     sides = [_in_terms(side) for side in relation.args]
     return all(map(_one_sum, sides)) and sp.expand_mul(sides[0] - sides[1]) == 0
+
+
+def same_equation(one: Proposition, other: Proposition) -> bool:
+    """Do two relations say the same of the same sides, up to the order of terms and brackets?
+
+    >>> from eigentoken.theory.kernel.propositions import proposition
+    >>> x, y, z = sp.symbols("x y z", real=True)
+    >>> same_equation(proposition(sp.Eq(x, 2 * (y + z))), proposition(sp.Eq(x, 2 * z + 2 * y)))
+    True
+    >>> same_equation(proposition(sp.Eq(x, y)), proposition(sp.Eq(y, x)))
+    False
+    """
+    if latex(one) == latex(other):
+        return True
+    first, second = relation_of(one), relation_of(other)
+    if first is None or type(first) is not type(second) or isinstance(first, sp.And | sp.Or | sp.Not):
+        return False
+    if not all(isinstance(side, sp.Expr) for side in (*first.args, *second.args)):
+        return False
+    pairs = zip(first.args, second.args, strict=True)
+    return all(sp.expand_mul(_in_terms(left) - _in_terms(right)) == 0 for left, right in pairs)
+
+
+def relations(said: Proposition) -> bool:
+    """Is it a relation, or some that hold together?"""
+    return all(relation_of(each) is not None for each in conjuncts(said))
+
+
+def telling(said: Proposition) -> Proposition:
+    """Without the parts of a conjunction that say nothing, since what they ask for is false (``if l_1 < l_1, then ...``).
+
+    >>> from eigentoken.theory.kernel.propositions import Conjunction, Implication, proposition
+    >>> x = proposition(sp.Symbol("x", real=True) > 0)
+    >>> telling(Conjunction((x, Implication(Conjunction((x, FALSE)), x)))) == x
+    True
+    """
+    parts = conjuncts(said)
+    kept = [each for each in parts if not (isinstance(each, Implication) and FALSE in conjuncts(each.left))]
+    return said if not kept or len(kept) == len(parts) else kept[0] if len(kept) == 1 else Conjunction(tuple(kept))
+
+
+def is_instance(said: Proposition, assumed: Iterable[Proposition]) -> bool:
+    """Is it what an assumption says of every token or vector, said of one of these?"""
+    if relation_of(said) is None:
+        return False
+    here = free_letters(said)
+    for each in assumed:
+        if (
+            not isinstance(each, ForAll)
+            or each.guard != TRUE
+            or type(relation_of(each.body)) is not type(relation_of(said))
+        ):
+            continue
+        own = [letter for letter in here if type(letter) is type(each.letter) and _kind(letter) == _kind(each.letter)]
+        if any(canonical(put(each.body, {each.letter: letter})) == canonical(said) for letter in own):
+            return True
+    return False
+
+
+def _kind(letter: Any) -> str:
+    return letter.kind if isinstance(letter, Index) else ""
 
 
 def _in_terms(side: sp.Expr) -> sp.Expr:
@@ -91,3 +184,67 @@ def _one_sum(side: sp.Expr) -> bool:
 def is_truism(said: Proposition) -> bool:
     """Numbers alone, ``1 > 0``, or a token that sees itself, ``i <= i``: printed, it would say nothing."""
     return _PLAIN.fullmatch(latex(said)) is not None
+
+
+#: A text up to this many characters may stand where it is used, again and again.
+SHORT = 140
+
+
+def shared(
+    assumed: Iterable[Iterable[Proposition]], letters: Mapping[sp.Symbol, sp.Expr]
+) -> dict[Proposition, tuple[Proposition, str]]:
+    """Assumptions that would be printed again and again have a label."""
+    uses: Counter[Proposition] = Counter()
+    first: dict[Proposition, Proposition] = {}
+    for each in (one for some in assumed for one in some):
+        uses[canonical(each)] += 1
+        first.setdefault(canonical(each), each)
+    long = [each for each, times in uses.items() if (times - 1) * len(latex(shortened(first[each], letters))) > SHORT]
+    return {each: (first[each], f"(A{number})") for number, each in enumerate(long, 1)}
+
+
+@dataclass
+class Labels:
+    """Assumptions in print: one that many steps make is labelled where the first makes it."""
+
+    shared: Mapping[Proposition, tuple[Proposition, str]]
+    letters: Mapping[sp.Symbol, sp.Expr]
+    introduced: set[str] = field(default_factory=set)
+
+    def under(self, assumed: Iterable[Proposition]) -> str:
+        known, new, plain = [], [], []
+        for each in assumed:
+            label = self.shared[canonical(each)][1] if canonical(each) in self.shared else ""
+            if label in self.introduced:
+                known.append(label)
+            elif label:
+                new.append((each, label))
+            elif not is_truism(each):
+                plain.append(shortened(each, self.letters))
+        self.introduced |= {label for _, label in new}
+        plain = [each for each in plain if not any(follows_at_once(each, other) for other in plain)]
+        alone = len(plain) == 1 and isinstance(plain[0], Disjunction)
+        texts = [latex(plain[0])] if alone else parts_latex(Conjunction(tuple(plain)))
+        parts = [f"${each}$" for each in texts]
+        found = [f"under {_ranges(known)}"] if known else []
+        found += [f"if {' and '.join(parts)}"] if parts else []
+        labelled = "; ".join(f"{label} ${latex(shortened(each, self.letters))}$" for each, label in new)
+        return ", ".join(found + ([f"assuming {labelled}"] if labelled else []))
+
+
+def _ranges(labels: Iterable[str]) -> str:
+    """Labels in their order.
+
+    >>> _ranges(["(A4)", "(A1)", "(A2)", "(A3)", "(A7)"])
+    '(A1) to (A4), (A7)'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(int(each.strip("()A")) for each in labels):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = []
+    for run in runs:
+        texts += [f"(A{run[0]}) to (A{run[-1]})"] if len(run) > 2 else [f"(A{each})" for each in run]
+    return ", ".join(texts)

@@ -1,8 +1,10 @@
 """The summary of one statement, for a terminal screen or a JSON document: what it says, what was printed, what is wrong
-with that and why we know, how the corrected form is derived, and what was run for it."""
+with that and why we know, how the corrected form is derived, and what was run for it; and the equations of its systems.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,16 +18,32 @@ from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
 from eigentoken.proofs.verify import evidence_of, status_of
+from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Evidence, SourceKind, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Argument, Citation, Step
 from eigentoken.theory.statements.subjects import subject_of
+from eigentoken.theory.systems.algebra import NoClosedForm
+from eigentoken.theory.systems.catalogue import system
+from eigentoken.theory.systems.system import Space, System, Time
 
-__all__ = ["ID", "ORIGIN", "Summary", "dropped_latex", "named_above", "summary"]
+__all__ = [
+    "ID",
+    "ORIGIN",
+    "Summary",
+    "dropped_latex",
+    "equation",
+    "in_words",
+    "named_above",
+    "summary",
+    "systems_of",
+    "typed",
+]
 
 #: Headings for the other form of a statement.
 ORIGIN = {
@@ -286,3 +304,98 @@ def named_above(texts: Iterable[str], but: Iterable[str] = ()) -> list[Statement
     names = dict.fromkeys(name for text in texts for name in ID.findall(text) if name not in left)
     found = (statements().registered(name) for name in names)
     return [each for each in found if each is not None]
+
+
+def equation(made: System) -> str:
+    """The equation of a system, from the system; empty where the calculus has none.
+
+    >>> equation(system("oja-flow")).startswith(r"\\dot x_{i} = ")
+    True
+    """
+    try:
+        known = linearize(made, tangent=False)
+    except NoClosedForm:
+        return ""
+    step = expression_latex(known.step, weights=True)
+    if made.time is Time.FLOW:
+        return rf"\dot x_{{i}} = {step}"
+    if not known.assumptions.definitions:  # nothing is normalised
+        return rf"x_{{i}}^{{+}} = {step}"
+    first = expression_latex(next(iter(known.assumptions.definitions.values())), weights=True)
+    return rf"x_{{i}}^{{+}} = {step}, \quad y_{{i}} = {first}"
+
+
+def in_words(made: System) -> str:
+    r"""What is printed where the calculus has no equation: the class's own, and what its module says of letters in it.
+
+    >>> print(in_words(system("hard-attention-map")))
+    $x_i^{+} = x_i + \alpha (c_i - x_i)$, $c_i$ the mean of the tokens of largest score
+    """
+    if type(made) is System:
+        return "its scores depend on the positions of the tokens, and the calculus has no formula for it"
+    said = inspect.cleandoc(type(made).__doc__ or "").partition("\n\n")[0].rstrip(".")
+    _, _, more = (getattr(inspect.getmodule(type(made)), "__doc__", "") or "").partition("\n\nWith ")
+    letters = f", with {more.partition(':')[0]}" if more else ""
+    return re.sub(r"``([^`]*)``", lambda found: f"${typed(found[1])}$", f"{said}{letters}".replace("\n", " "))
+
+
+#: Plain letters of docstrings, and how they are set.
+_TYPED = (
+    (r"\b(lambda|alpha|theta|sum|sup|min|max|tan|angle|sin|cos|exp|log)(?![a-zA-Z])", r"\\\1 "),
+    (r"<=", r"\\leq "),
+    (r">=", r"\\geq "),
+    (r"\^\(([^()]*)\)", r"^{\1}"),
+    (r"\b([xz])_i'", r"\\dot \1_i"),
+    (r"\^T\b", r"^{\\top}"),
+    (r"\^\+", r"^{+}"),
+    (r"\bsoftmax", r"\\operatorname{softmax}"),
+    (r"_(ij)\b", r"_{\1}"),
+)
+
+
+def typed(code: str) -> str:
+    """A formula in plain letters as mathematics.
+
+    >>> print(typed("x_i' = A_i(theta)"))
+    \\dot x_i = A_i(\\theta)
+    """
+    for plain, latex in _TYPED:
+        code = re.sub(plain, latex, code)
+    return re.sub(r" {2,}", " ", re.sub(r"(\\[a-z]+) (?=[^a-zA-Z ])", r"\1", code))
+
+
+def _weights(made: System) -> str:
+    """What the weights of a system are, if its equation has weights of scores."""
+    if not made.score:
+        return ""
+    head, score = ("^h", f"{made.score}_h") if made.multihead else ("", made.score)
+    seen = r"l \leq i" if made.mask == "causal" else "l"
+    where = r"\ (j \leq i)" if made.mask == "causal" else ""
+    return rf"a{head}_{{ij}} = \frac{{e^{{x_i^{{\top}} {score} x_j}}}}{{\sum_{{{seen}}} e^{{x_i^{{\top}} {score} x_l}}}}{where}"
+
+
+def _space(made: System) -> str:
+    if made.space is Space.EUCLIDEAN:
+        return r"$x_i \in \mathbb R^d$"
+    return rf"$x_i^{{\top}} {made.metric} x_i = 1$" if made.space is Space.ELLIPSOID else r"$|x_i| = 1$"
+
+
+def _norm(made: System) -> str:
+    return rf"(y_i^{{\top}} {made.metric} y_i)^{{1/2}}" if made.space is Space.ELLIPSOID else "|y_i|"
+
+
+def systems_of(told: Statement) -> str:
+    """The systems of a statement with their equations, in one paragraph; empty where it names none."""
+    said = []
+    for made in map(system, told.systems):
+        shown = equation(made)
+        own = f"${shown}$" if shown else in_words(made)
+        mean = rf"\bar x{'^h' if made.multihead else ''}_i"
+        weights = (
+            f", where ${mean}$ is the mean of the tokens with the weights ${_weights(made)}$"
+            if _weights(made) and shown
+            else ""
+        )
+        norm = rf", $r_i = {_norm(made)}$" if shown and "r_{i}" in shown else ""
+        said.append(f"`{made.name}`, the {made.title}, on $n$ tokens with {_space(made)}: {own}{norm}{weights}")
+    return "; ".join(said) + "." if said else ""

@@ -7,6 +7,7 @@ does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import re
 import sys
@@ -21,7 +22,7 @@ import typer.main
 from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, survivors, weights
 from eigentoken.commands.completion import asked_by_bash, complete_for_bash
 from eigentoken.commands.help_page import helpful, wants_help
-from eigentoken.output import settings
+from eigentoken.output import say_error, settings
 from eigentoken.usage import UsageError, usage_line
 
 __all__ = ["app", "main"]
@@ -95,8 +96,13 @@ def _parser(called: str) -> Callable[..., object]:
     return typer.main.get_command(chosen)
 
 
+#: New objects before the collector looks for cycles: what a command makes, modules and formulas, lives as long as the command.
+COLLECTED_AFTER = 50_000
+
+
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
+    gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
     if asked_by_bash():
         complete_for_bash(_main)
     else:
@@ -144,7 +150,10 @@ def _misused(problem: UsageError) -> NoReturn:
         known = {each.name for each in app.registered_commands}
         command = next((each for each in sys.argv[1:] if each in known), "")
         text = f"eigentoken: error: {usage_line(problem, f'eigentoken {command}'.strip())}"
-    print(text, file=sys.stderr)
+    if text.startswith("Usage:"):  # the whole help, drawn by the parser
+        print(text, file=sys.stderr)
+    else:
+        say_error(text)
     sys.exit(2)
 
 
@@ -154,7 +163,7 @@ def _stop(problem: Exception, code: int, label: str) -> None:
     text = str(problem) or type(problem).__name__
     if isinstance(problem, OSError) and problem.filename is not None:
         text = f"{problem.filename}: {problem.strerror}; {_REMEDIES.get(problem.errno or 0, 'check the path')}"
-    print(f"eigentoken: {label}: {_one_line(_with_option(text))}", file=sys.stderr)
+    say_error(f"eigentoken: {label}: {_one_line(_with_option(text))}")
     sys.exit(code)
 
 

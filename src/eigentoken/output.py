@@ -34,6 +34,7 @@ __all__ = [
     "progress",
     "render",
     "say",
+    "say_error",
     "say_hanging",
     "settings",
     "show_json",
@@ -95,6 +96,15 @@ def _unpadded(console: Any) -> Iterator[None]:
     with console.capture() as padded:
         yield
     print("\n".join(line.rstrip(" ") for line in padded.get().split("\n")), end="")
+
+
+def say_error(text: str) -> None:
+    """One line on stderr; on a terminal it is broken between words, not within them."""
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else 0
+    lines = textwrap.wrap(text, max(40, width), break_long_words=False, break_on_hyphens=False) if width else [text]
+    print("\n".join(lines), file=sys.stderr)
 
 
 def say_hanging(text: str, indent: str = "  ") -> None:
@@ -217,13 +227,14 @@ def render(document: PrintedDocument, form: str, **options: object) -> str:
     from eigentoken.proofs.typeset.markdown import to_markdown
     from eigentoken.proofs.typeset.summary import ID
     from eigentoken.statement_links import with_statements
+    from eigentoken.theory.printing.plain_text import plain_words
 
     if form == "tex":
         return to_latex(document, **options)  # type: ignore[arg-type]
     if form == "md":
         return to_markdown(document)
     own = ID.findall(document.title)
-    return page(document.title, with_statements(f"<main>{to_html_body(document)}</main>", own)[0])
+    return page(plain_words(document.title), with_statements(f"<main>{to_html_body(document)}</main>", own)[0])
 
 
 def write(

@@ -14,21 +14,38 @@ from markupsafe import Markup
 
 __all__ = ["asset", "filled", "mathematical", "page"]
 
-#: What is wider than its place scrolls, and can be reached by keyboard.
+#: What is wider than its place scrolls, and can be reached by keyboard; a colon or comma stays with the formula before it.
 REACHABLE = """
 document.addEventListener("toggle", event => { if (event.target.open) reachable(event.target); }, true);
 function reachable(root) {
   for (const node of [root, ...root.querySelectorAll(".display, .scroll, .why, p, ul, ol, dt, pre, figcaption")]) {
-    if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX === "auto") node.tabIndex = 0;
+    const style = getComputedStyle(node), wide = node.scrollWidth > node.clientWidth + 1 && style.overflowX === "auto";
+    if (wide || (node.scrollHeight > node.clientHeight + 1 && style.overflowY === "auto")) node.tabIndex = 0;
   }
+}
+"""
+#: KaTeX over a part of the page.
+TYPESET = """
+function typeset(root) {
+  renderMathInElement(root, {
+    delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
+    throwOnError: false, errorColor: "#b34700" });
+  for (const node of root.querySelectorAll(".katex")) {
+    const after = node.parentNode.nextSibling, mark = after?.nodeType === Node.TEXT_NODE && /^[.,:;)!?]+/.exec(after.data);
+    const last = mark && [...node.querySelectorAll(".katex-html > .base")].pop();
+    if (!last) continue;
+    const held = document.createElement("span");
+    held.className = "after"; held.textContent = mark[0];
+    after.data = after.data.slice(mark[0].length); last.append(held);
+  }
+  reachable(root);
 }
 """
 RENDER = (
     REACHABLE
+    + TYPESET
     + """
-document.addEventListener("DOMContentLoaded", () => { renderMathInElement(document.body, {
-  delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
-  throwOnError: false, errorColor: "#b34700" }); reachable(document.body); });
+document.addEventListener("DOMContentLoaded", () => typeset(document.body));
 """
 )
 
@@ -36,20 +53,18 @@ document.addEventListener("DOMContentLoaded", () => { renderMathInElement(docume
 #: The same for a long page: what is in sight (or printed) is rendered, the rest when the reader comes near it.
 RENDER_NEAR = (
     REACHABLE
+    + TYPESET
     + """
 document.addEventListener("DOMContentLoaded", () => {
   const spots = [...document.querySelectorAll("p, li, tr, h1, h2, h3, dt, dd, figcaption")]
     .filter(node => node.textContent.includes("\\\\(") || node.textContent.includes("\\\\["));
-  const render = node => { renderMathInElement(node, {
-    delimiters: [{left: "\\\\[", right: "\\\\]", display: true}, {left: "\\\\(", right: "\\\\)", display: false}],
-    throwOnError: false, errorColor: "#b34700" }); reachable(node); };
   const near = new IntersectionObserver(seen => seen.forEach(each => {
-    if (each.isIntersecting) { near.unobserve(each.target); render(each.target); }
+    if (each.isIntersecting) { near.unobserve(each.target); typeset(each.target); }
   }), { rootMargin: "600px" });
   const first = new Set(spots.filter(node => node.getClientRects().length && node.getBoundingClientRect().top < innerHeight));
-  first.forEach(render);
+  first.forEach(typeset);
   spots.forEach(node => { if (!first.has(node)) near.observe(node); });
-  window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(render); });
+  window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(typeset); });
 });
 """
 )

@@ -13,7 +13,6 @@ from html import escape, unescape
 from markupsafe import Markup
 
 from eigentoken.pages import filled
-from eigentoken.proofs.typeset.summary import ID
 from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["Text", "linked", "named_statements", "text_of", "with_statements"]
@@ -70,6 +69,7 @@ def linked(
     >>> linked("<b>PM-L4</b><code>PM-L3</code>", "{}.html".format)[0]  # doctest: +ELLIPSIS
     '<b><span class="named"><a href="PM-L4.html">Stability of ...</a> <span class="id">PM-L4</span></span></b><code>PM-L3</code>'
     """
+    from eigentoken.proofs.typeset.summary import ID
     from eigentoken.theory.statements.registry import statements
 
     left = set(but)

@@ -45,7 +45,11 @@ def _said(problem: Any, context: Any) -> str:
         from eigentoken.commands.help_page import MEANT
 
         known = context.command.list_commands(context)
-        wanted = f"you may want `{MEANT[command[1]]}`" if command[1] in MEANT else meant(command[1], known)
+        wanted = (
+            f"you may want `{MEANT[command[1]]}`"
+            if command[1] in MEANT
+            else meant(command[1], known, "the help lists them")
+        )
         return f"unknown command {command[1]!r}: {wanted}"
     if hasattr(problem, "possibilities"):
         return _unknown_option(str(problem.option_name), context)

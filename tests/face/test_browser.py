@@ -372,3 +372,39 @@ def test_every_erratum_leads_to_its_statement(browser: Any, atlas: Path) -> None
     read = [page_name(each.id) for each in listed if each.printed.kind is SourceKind.READ]
     assert links[: len(read)] == read  # what was read stands first
     visit.check()
+
+
+def test_the_number_of_a_formula_stands_beside_it_on_a_phone(browser: Any, atlas: Path) -> None:
+    visit = Visit(browser, atlas / "PM-L15.html", viewport={"width": 390, "height": 800})
+    visit.page.wait_for_selector(".tag")
+    upon = """() => [...document.querySelectorAll('.katex-display .katex-html > .tag')].map(tag => {
+        const ends = [...tag.parentNode.querySelectorAll(':scope > .base')].map(each => each.getBoundingClientRect().right);
+        return tag.getBoundingClientRect().left - Math.max(...ends); })"""
+    gaps = visit.page.evaluate(upon)
+    assert len(gaps) > 20 and min(gaps) >= 0
+    visit.check()
+
+
+def test_no_line_begins_with_the_mark_after_a_formula(browser: Any, atlas: Path) -> None:
+    visit = Visit(browser, atlas / "errata.html")
+    visit.page.wait_for_selector(".katex .after")
+    parted = """() => [...document.querySelectorAll('.katex')].map(each => each.parentNode.nextSibling)
+        .filter(node => node?.nodeType === Node.TEXT_NODE && /^[.,:;)]/.test(node.data)).length"""
+    assert visit.page.evaluate(parted) == 0
+    assert visit.page.locator(".katex .after").count() > 50
+    visit.check()
+
+
+def test_the_errata_are_not_cut_and_a_page_tells_its_neighbours_before_its_derivation(
+    browser: Any, atlas: Path
+) -> None:
+    visit = Visit(browser, atlas / "errata.html")
+    cut = "boxes => boxes.filter(each => each.scrollHeight > each.clientHeight + 1).length"
+    assert visit.page.eval_on_selector_all(".scroll", cut) == 0
+    visit = Visit(browser, atlas / "PM-L15.html")
+    top = lambda text: visit.page.get_by_text(text).first.bounding_box()["y"]  # noqa: E731
+    assert visit.page.locator(".lies .corrected").inner_text() == "corrected"
+    assert visit.page.locator("section.statement").first.bounding_box()["y"] < 300
+    assert top("Depends on") < top("Used by") < top("Derivation for") < top("Conditions that are needed")
+    assert "0 cited" not in visit.page.locator("main").inner_text()
+    visit.check()

@@ -13,6 +13,7 @@ from eigentoken.cli import app
 from eigentoken.proofs import verify as verification
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Derivation, Identity
+from eigentoken.theory.statements.subjects import subject_of
 
 from ..commands import eigentoken, here
 
@@ -44,10 +45,14 @@ def test_the_registry_answers_questions() -> None:
     assert listed("--needs", "symmetric") >= symmetric
     assert len(symmetric) > 20
     causal = {each.id for each in statements() if "causal-flow" in each.systems or "causal" in each.covers.masks}
+    causal |= {each.id for each in statements() if (subject := subject_of(each.id)) and "causal" in subject.masks}
+    assert "BD-M1" in causal
     assert listed("--about", "causal") == causal
     assert listed("--search", "hemisphere") >= {"AB-T4.1", "AB-X1"}
     assert listed("--needs", "symmetric", "--about", "causal") == listed("--needs", "symmetric") & causal
     assert listed("--search", "no such words anywhere") == set()
+    assert {"BD-S1", "BD-S2", "BD-S3", "BD-R3", "BD-T3"} == listed("--about", "row of attention weights")
+    assert listed("--about", "rotary-flow") == {each.id for each in statements() if "rotary-flow" in each.systems}
 
 
 def test_what_holds_for_a_model_is_what_check_says(tmp_path: Path) -> None:
@@ -96,6 +101,24 @@ def test_what_holds_for_heads_alone_is_counted_beside_layers() -> None:
     assert leading == 4
 
 
+def test_a_theorem_on_heads_is_looked_for_in_a_sample() -> None:
+    """BD-H1 in the 270 heads of the sample: as many as floats say have a real positive leader ahead in modulus."""
+    import numpy as np
+
+    from eigentoken.checking.run import open_model
+
+    model, leading = open_model("sample:smollm2"), 0
+    for index in range(model.n_layers):
+        for head in model.layer(index).heads:
+            values = np.linalg.eigvals(np.asarray(head.V, float) @ np.asarray(head.O, float))
+            first, second, *_ = sorted(values, key=abs, reverse=True)
+            leading += bool(abs(first.imag) < 1e-9 and first.real > 0 and abs(second) < abs(first))
+    asked = ("statements", "--search", "BD-H1", "--holds-for", "sample:smollm2", "--json")
+    answer = json.loads(run(*asked).stdout)
+    assert (answer["layers"], answer["heads"]) == ({"BD-H1": 0}, {"BD-H1": leading})
+    assert [each["id"] for each in answer["statements"]] == ["BD-H1"] and leading == 108
+
+
 def test_show_tells_the_story() -> None:
     printed = run("show", "pm-l4")
     assert printed.returncode == 0
@@ -124,6 +147,15 @@ def test_verify_passes_and_fails_with_its_exit_code(monkeypatch: pytest.MonkeyPa
     bad = CliRunner().invoke(app, ["verify", "PM-L4", "--instances", "0", "--json"])
     assert bad.exit_code == 1
     assert json.loads(bad.stdout)["statements"][0]["verdict"] == "fails"
+
+
+def test_verify_says_why_its_word_may_be_less_than_the_recorded_one() -> None:
+    from eigentoken.proofs.verify import status_of
+
+    said = "formal needs Coq (`eigentoken verify --coq`)"
+    assert [str(status_of(statements().get(name))) for name in ("PM-L4", "PM-L3")] == ["formal", "derived"]
+    assert said in run("verify", "PM-L4", "--instances", "5").stdout
+    assert said not in run("verify", "PM-L3", "--instances", "5").stdout
 
 
 def test_a_vector_is_held_to_every_printed_digit() -> None:

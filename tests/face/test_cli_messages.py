@@ -55,6 +55,7 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("check sample:rxn", "no sample 'rxn': did you mean sample:rxnmapper?"),
         ("check rxnmapper", "rxnmapper: no such file or folder: did you mean sample:rxnmapper?"),
         ("check gpt2", "(openai-community/gpt2)"),
+        ("frobnicate", "unknown command 'frobnicate': the help lists them (try: eigentoken --help)"),
         ("list", "unknown command 'list': you may want `eigentoken statements` (try: eigentoken --help)"),
         ("prove PM-L4", "you may want `eigentoken derive ID`"),
         ("steer sample:rxnmapper", "--direction is missing"),
@@ -105,6 +106,51 @@ def test_files_that_are_wrong_come_with_a_remedy(eigentoken: Any, tmp_path: Path
     for command in ("classify", "simulate"):
         code, _, err = eigentoken(command, point)
         assert code == 2 and "did you mean oja-map?" in err
+
+
+@pytest.mark.parametrize("command", ["refute", "strengthen", "attempt"])
+def test_a_file_that_is_no_python_is_not_run_as_one(command: str, eigentoken: Any, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text('{"certified": false}')
+    code, out, err = eigentoken(command, report)
+    assert (code, out) == (2, "")
+    assert f"error: {report} is no Python file (.py): give one with conjectures" in err
+
+
+def test_on_a_terminal_an_error_is_broken_between_words(eigentoken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, plain = eigentoken("certify", "symmetric")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    _, _, shown = eigentoken("certify", "symmetric")
+    assert len(plain.splitlines()) == 1
+    assert len(shown.splitlines()) > 1 and max(map(len, shown.splitlines())) <= 60
+    assert shown.split() == plain.split()
+
+
+def test_a_line_of_progress_is_no_wider_than_the_screen() -> None:
+    from eigentoken.commands.lab import on_one_line
+    from eigentoken.numerics.lab.report import Progress
+
+    told = str(
+        Progress("short steps make principal consensus stable", "enumeration", 1500, 255875.0, -0.0455, 1.0, 60.0)
+    )
+    assert len(told) > 100 and on_one_line(told, 200) == told
+    cut = on_one_line(told, 80)
+    assert len(cut) < 80 and cut.endswith("60 s left") and "1500 instances" in cut
+
+
+def test_errata_are_text_on_the_screen_and_a_document_where_one_is_asked_for(eigentoken: Any) -> None:
+    from eigentoken.theory.printing.plain_text import plain_text
+    from eigentoken.theory.statements.registry import statements
+
+    code, out, _ = eigentoken("derive", "--errata")
+    told = " ".join(out.split())
+    assert code == 0 and "\\documentclass" not in out and "$" not in out and max(map(len, out.splitlines())) <= 80
+    for each in statements():
+        if each.printed is not None:
+            assert plain_text(each.called) in told
+            assert " ".join(plain_text(each.printed.wrong).split()) in told
+    assert eigentoken("derive", "--errata", "--format", "tex")[1].startswith("\\documentclass")
 
 
 def test_every_command_stands_under_one_job_and_what_is_meant_exists() -> None:

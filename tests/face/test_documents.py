@@ -53,7 +53,11 @@ def test_what_is_json_is_read_as_python_reads_it(text: str) -> None:
         ("{'a': 1}", "is not JSON"),
         ('{"a": 1} x', "is not JSON"),
         ("\ufeff{}", "is not JSON"),
-        (b"\xff\xfe{\x00}\x00", "not UTF-8"),
+        (b"\xff\xfe{\x00}\x00", "it is text in UTF-16: save it as UTF-8: give a JSON document"),
+        (b"\x93NUMPY\x01\x00v\x00", r"it is an array of numpy \(.npy\), which certify"),
+        (b"PK\x03\x04\xff", "it is a zip archive"),
+        (b"GGUF\xff", "it is a GGUF checkpoint, which check reads"),
+        (b"{\xff}", r"it is no text \(no UTF-8\)"),
     ],
 )
 def test_what_is_not_is_one_line(text: str | bytes, words: str) -> None:

@@ -46,11 +46,14 @@ def test_a_model_and_a_shape_are_planned() -> None:
     assert large.seconds == pytest.approx(80 * large.layer.seconds)
     assert large.layer.seconds > estimate("shape:32x4096").layer.seconds * 7
     assert any("beyond the widest that was measured" in text for text in large.sentences())
+    assert any("below the narrowest that was measured, d = 256" in text for text in estimate("shape:4x64").sentences())
+    assert any("between measured widths up to 4096" in text for text in estimate("shape:4x3000").sentences())
     ran = here("check", "shape:80x8192", "--estimate")
     assert ran.returncode == 0 and "80 layers with weights of their own, d = 8192" in ran.stdout
     for arguments, says in (
         (["check", "shape:80", "--estimate"], "expected shape:LAYERSxD"),
         (["check", "shape:0x5", "--estimate"], "positive numbers"),
+        (["check", "shape:80x8192"], "shape:80x8192 has no weights to check: --estimate says what they would cost"),
         (["check", "sample:rxnmapper", "--estimate", "--json"], "leave --json out"),
     ):
         refused = here(*arguments)

@@ -351,3 +351,15 @@ def test_no_note_of_a_recipe_prints_the_name_of_a_constant() -> None:
                 assert not re.search(r"\{[A-Z_]{3,}\}", node.value), (path.name, node.lineno)
                 read += 1
     assert read > 100
+
+
+def test_the_last_panel_fills_its_row() -> None:
+    from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
+    from eigentoken.numerics.dynamics.drawing import draw
+    from eigentoken.numerics.dynamics.figure_styles import STYLES
+
+    panels = [Curves([Curve([0, 1], [0, 1], f"curve {number}")], "t", "y", f"panel {number}") for number in range(3)]
+    figure = draw(Chart("three", panels, columns=3), STYLES["neurips"])
+    boxes = [axes.get_position() for axes in figure.axes]
+    assert boxes[0].x1 < boxes[1].x0 and boxes[2].y1 < boxes[0].y0  # two columns, and a second row
+    assert boxes[2].x0 <= boxes[0].x0 + 0.05 and boxes[2].x1 >= boxes[1].x1 - 0.05

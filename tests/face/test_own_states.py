@@ -121,6 +121,7 @@ REFUSED: dict[str, tuple[object, str]] = {
     "not an array": ([[1.0, 2.0, 3.0, 4.0]], "must be a numpy array or a .npy file"),
     "token ids": (np.ones((3, D), dtype=int), "got int64 (3, 4)"),
     "empty": (np.ones((0, D)), "too few tokens, got shape (0, 4)"),
+    "huge": (np.full((3, D), 1e300), "each number below 1e+150: its square would be no float"),
     "one token": (np.ones((1, D)), "too few tokens, got shape (1, 4)"),
 }
 

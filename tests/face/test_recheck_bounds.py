@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 from eigentoken.checking import check
 from eigentoken.checking.formats import write_report
-from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, GivenLayer, bound_above, judged
+from eigentoken.numerics.recheck.documents.reading import fine_product
+from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, QUICK, GivenLayer, bound_above, judged
 from eigentoken.rechecking.recheck import AGAIN, SECOND, Recheck, recheck_document
 
 BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1")
@@ -50,7 +52,7 @@ def test_the_bounds_are_confirmed_by_the_second_arithmetic(stated: tuple[dict[st
     found = again(document, path)
     assert found == "holds" and not any(name.startswith("bounds") for name in found.not_covered)
     (line,) = [each for each in found if each.where.startswith("bounds")]
-    assert (line.by, line.reason) == (SECOND, f"{len(layer['bounds'])} bounds found again in balls")
+    assert (line.by, line.reason) == (SECOND, f"{len(layer['bounds'])} bounds found again with error bounds")
 
 
 def _scaled(name: str, factor: float) -> Callable[[dict[str, Any]], None]:
@@ -152,3 +154,55 @@ def test_a_stated_bound_is_judged() -> None:
     assert judged(1.0 - 1e-6, 1.0)[0] == "undecided" and judged(1.0 - 2 * MARGIN, 1.0)[0] == "fails"
     assert judged(1.0 + 2 * MARGIN, 1.0)[0] == "fails"
     assert judged(None, 1.0)[0] == judged(1.0, None)[0] == judged(1.0, float("inf"))[0] == "undecided"
+
+
+@pytest.mark.parametrize("turned", [None, ([0, 1], [2, 3], [1.0, 0.125])])
+def test_floats_with_bounds_are_above_balls_and_near(turned: Any) -> None:
+    """Each quick form is at least what balls find, and so near that balls are not needed; with biases, masks, positions."""
+    source = np.random.default_rng(3)
+    heads = []
+    for scale in (0.3, 3.0):
+        Q, K, V = (source.normal(size=(4, 12)) for _ in "QKV")
+        biases = {f"{name}_bias": source.normal(size=4) for name in "qkv"}
+        heads.append({"Q": scale * Q, "K": K, "V": V, "O": source.normal(size=(12, 4)), "scale": 2.0, **biases})
+    x = source.normal(size=(6, 12))
+    for mask in (np.ones((6, 6), dtype=bool), np.tril(np.ones((6, 6), dtype=bool))):
+        layer = GivenLayer(heads, x, x, mask, turned, np.ones(12), None, True)
+        asked = [(name, head) for name, heads_of in QUICK for head in ((0, 1) if heads_of else (None,))]
+        assert len(asked) == 11
+        for name, head in asked:
+            quick, sharp = (bound_above(name, layer, head, sharp=each) for each in (False, True))
+            assert quick is not None and sharp is not None
+            # a bound of balls is itself above the formula by its radius and one float
+            assert sharp * (1 - 1e-12) <= quick <= sharp * (1 + 2e-7), (name, head)
+
+
+def test_floats_that_show_nothing_leave_it_to_balls() -> None:
+    """Scores so large that floats do not know them to 1: the quick form is that of the balls."""
+    source = np.random.default_rng(4)
+    Q, K, V = (1e9 * source.normal(size=(2, 6)) for _ in "QKV")
+    head = {"Q": Q, "K": K, "V": V, "O": source.normal(size=(6, 2)), "scale": 1.0}
+    x = source.normal(size=(3, 6))
+    layer = GivenLayer([head], x, x, np.ones((3, 3), dtype=bool))
+    assert layer._quick.attention(0) is None
+    assert bound_above("BD-R1", layer, 0, sharp=False) == bound_above("BD-R1", layer, 0) == 1.0
+
+
+def test_a_fine_product_is_off_by_no_more_than_it_says() -> None:
+    """Against exact arithmetic: graded rows and columns, cancellation, factors that are themselves off."""
+    source = np.random.default_rng(5)
+    for k in (1, 2, 7, 300):
+        a, b = source.normal(size=(5, k)), source.normal(size=(k, 4))
+        a, b = np.ldexp(a, source.integers(-30, 30, size=(5, k))), np.ldexp(b, source.integers(-30, 30, size=(k, 4)))
+        if k > 6:
+            a[:, k // 2 :], b[k // 2 :] = a[:, : k - k // 2], -b[: k - k // 2] * (1 + 2.0**-40)
+        found = fine_product((a, 0.0), (b, 0.0))
+        assert found is not None
+        exact = [[sum(Fraction(a[i, n]) * Fraction(b[n, j]) for n in range(k)) for j in range(4)] for i in range(5)]
+        off = sum((Fraction(found[0][i, j]) - exact[i][j]) ** 2 for i in range(5) for j in range(4))
+        assert off <= Fraction(found[1]) ** 2
+        assert found[1] <= 1e-15 * np.linalg.norm(found[0]) + 1e-18 * np.linalg.norm(a) * np.linalg.norm(b)
+        moved = fine_product((a, 0.5), (b, 0.25))
+        assert moved is not None and moved[1] >= 0.25 * np.linalg.norm(a) + 0.5 * np.linalg.norm(b)
+    assert fine_product((np.full((2, 2), 1e200), 0.0), (np.eye(2), 0.0)) is None
+    assert fine_product((np.zeros((2, 2)), 0.0), (np.eye(2), 0.0)) is not None

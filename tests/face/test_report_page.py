@@ -244,4 +244,69 @@ def test_the_gallery_shows_its_figure(browser: Any, pages: Path) -> None:
     visit = Visit(browser, pages / "gallery" / "index.html")
     visit.page.wait_for_function("document.querySelector('article img').naturalWidth > 100")
     assert visit.page.locator("article td.agrees").count() == 3
+    width = visit.page.evaluate("(image => [image.naturalWidth, image.width])(document.querySelector('article img'))")
+    assert abs(width[1] - 0.6 * width[0]) < 12  # an inch of the figure is an inch of the screen
+    figure, claim = (visit.page.locator(name).first.bounding_box() for name in ("article figure", "article dl"))
+    assert (
+        claim["x"] > figure["x"] + figure["width"] and claim["y"] < figure["y"] + 20
+    )  # beside it, not half a page below
+    assert visit.page.locator("article dt").all_inner_texts() == [
+        "the paper says",
+        "settings",
+        "how it differs from the paper's",
+    ]
     visit.check()
+
+
+@pytest.mark.parametrize("name", ["report.html", "compare.html"])
+def test_no_number_of_an_axis_is_cut(browser: Any, pages: Path, name: str) -> None:
+    """A minus sign beyond the left edge of its picture makes a negative number a positive one."""
+    visit = Visit(browser, pages / name)
+    if name == "report.html":
+        visit.page.locator("#heat button").first.click()
+        visit.page.wait_for_selector("#cloud svg")
+    cut = """() => { const labels = [...document.querySelectorAll("svg [data-mark$='tick label'] text")];
+        return [labels.length, labels.filter(text => {
+            const own = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
+            return own.left < all.left - 0.5 || own.right > all.right + 0.5; }).map(text => text.textContent)]; }"""
+    count, outside = visit.page.evaluate(cut)
+    assert count > 20
+    assert outside == []
+
+
+def test_the_first_head_is_shown_before_one_is_chosen(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html")
+    visit.page.locator("#cloud").scroll_into_view_if_needed()
+    visit.page.wait_for_selector("#detail[data-unasked] h3")
+    assert visit.page.locator("#detail h3").inner_text() == "layer 0, head 0"
+    assert visit.page.evaluate("document.activeElement === document.body")  # nothing takes the reader's place
+    visit.page.emulate_media(media="print")
+    assert not visit.page.locator("#detail").is_visible()
+    visit.page.emulate_media(media="screen")
+    visit.page.locator("#heat button").nth(1).click()
+    visit.page.wait_for_function("document.querySelector('#detail h3').innerText === 'layer 0, head 1'")
+    assert visit.page.locator("#detail[data-unasked]").count() == 0
+    visit.check()
+
+
+def test_the_conventions_are_typeset(browser: Any, pages: Path) -> None:
+    text = (
+        (pages / "report.html")
+        .read_text(encoding="utf-8")
+        .partition("Conventions and provenance")[2]
+        .partition("<ul>")[0]
+    )
+    assert (
+        r"\sum_h" in text
+        and "sum_h " not in text.replace(r"\sum_h ", "")
+        and "_h^T" not in text
+        and "alpha =" not in text
+    )
+
+
+def test_a_column_of_a_phone_has_more_than_a_word_a_line(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "refutation.html", viewport={"width": 360, "height": 780})
+    heights = "rows => rows.map(row => row.getBoundingClientRect().height)"
+    assert max(visit.page.eval_on_selector_all(".display tr", heights)) < 160
+    assert "refuted by an exact counterexample" in visit.page.locator("article > p").first.inner_text()
+    assert "refuted: refuted" not in visit.page.locator("article").first.inner_text()

@@ -150,6 +150,12 @@ def test_the_site_is_searched_and_fetches_nothing_from_elsewhere(browser: Any, s
     assert found.locator("a[href*='atlas.html']").count() > 0  # a statement, by the words of its title or claims
     page.goto(f"{served}/{__version__}/api.html")
     assert page.locator("h3", has_text="certify").count() == 1
+    page.goto(f"{served}/{__version__}/check.html")
+    page.wait_for_selector(".arithmatex .katex")
+    assert page.locator(".arithmatex .katex").count() == page.locator(".arithmatex").count() > 30
+    assert page.locator(".katex-error").count() == 0
+    raw = "document.querySelectorAll('.katex, code').forEach(each => each.remove()); return document.body.innerText"
+    assert "\\" not in page.evaluate(f"() => {{ {raw} }}")
     assert [url for url in fetched if not url.startswith((served, "data:", "blob:"))] == []
     assert problems == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +146,29 @@ def folder(tmp_path: Path) -> Path:
     save_file(gpt2_tensors(), made / "model.safetensors")
     (made / "config.json").write_text(json.dumps(CONFIG))
     return made
+
+
+#: What older versions of transformers do otherwise: they return no attention outputs, or save and read other configurations.
+OF_NEWER_TRANSFORMERS = (
+    "test_what_was_once_read_otherwise[deepseek_v3-changed10-refused]",
+    "test_transformers_reads_the_copy_as_the_model[gemma2]",
+    "test_a_converted_file_is_the_model[olmo2+3]",
+    "test_the_forward_pass_is_that_of_transformers[olmo3]",
+    "test_the_forward_pass_is_that_of_transformers[dinov2]",
+    "test_the_forward_pass_is_that_of_transformers[dinov2_with_registers]",
+    "test_the_forward_pass_is_that_of_transformers[t5-decoder]",
+    "test_the_numbers_are_those_of_the_file[olmo3]",
+    "test_the_numbers_are_those_of_the_file[t5-decoder]",
+)
+VERIFIED = (5, 23)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These are compared with the version that the table of families names, and with newer ones."""
+    try:
+        installed = tuple(map(int, version("transformers").split(".")[:2]))
+    except PackageNotFoundError:
+        return
+    for item in items:
+        if installed < VERIFIED and item.name in OF_NEWER_TRANSFORMERS:
+            item.add_marker(pytest.mark.skip(reason="transformers before 5.23 does this otherwise"))

@@ -362,3 +362,57 @@ def test_html_shows_the_convention(saved: Any) -> None:
     assert "llama" in model._repr_html_()
     assert "not folded: norm gain" in layer._repr_html_()
     assert "rotary" in layer.heads[0]._repr_html_() and "4 x 16" in layer.heads[0]._repr_html_()
+
+
+def test_a_table_reads_attention_of_torch_under_names_of_its_own(tmp_path: Path) -> None:
+    """``nn.MultiheadAttention`` has ``in_proj_weight``, without a point; a trained model of the index has it so (ANARCII)."""
+    import torch
+    from safetensors.torch import save_file
+
+    from eigentoken.models.families import family as registry
+    from eigentoken.models.families.tabled import Tabled, TensorNames
+
+    class OwnNames(Tabled):
+        name = "own-names"
+        model_types = ("own-names",)
+        about = "post-LayerNorm, full attention"
+        pre, mask_kind, biases = False, "full", "qoud"
+        tables = (
+            TensorNames(
+                layer="encoder.layers.{}.",
+                fused="attention.inner.in_proj_",
+                o="attention.inner.out_proj",
+                attention_norm="norm_a",
+                feed_forward_norm="norm_f",
+                gate="",
+                up="fc_1",
+                down="fc_2",
+                final_norm="",
+                token="encoder.token",
+            ),
+        )
+        defaults = {"hidden_act": "relu"}
+
+    torch.manual_seed(4)
+    inner = torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, batch_first=True).eval()
+    for each in inner.parameters():
+        torch.nn.init.normal_(each, std=0.5)
+    names = {"self_attn": "attention.inner", "norm1": "norm_a", "norm2": "norm_f", "linear1": "fc_1", "linear2": "fc_2"}
+    tensors = {"encoder.token.weight": torch.randn(9, 8)}
+    for name, value in inner.state_dict().items():
+        first, _, rest = name.partition(".")
+        tensors[f"encoder.layers.0.{names[first]}.{rest}"] = value.contiguous()
+    save_file(tensors, tmp_path / "model.safetensors")
+    config = {"model_type": "own-names", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"intermediate_size": 12, "vocab_size": 9}))
+    registry.register(OwnNames)
+    try:
+        model = load(tmp_path)
+        ids = np.array([1, 5, 3, 8])
+        (state,) = run_tokens(model, ids)
+        with torch.no_grad():
+            wanted = inner(tensors["encoder.token.weight"][torch.from_numpy(ids)][None])[0]
+        assert np.abs(state.output - wanted.numpy()).max() < 1e-5
+        assert not model.left_out.inside
+    finally:
+        registry._FAMILIES.pop("own-names")

@@ -21,7 +21,7 @@ from eigentoken.numerics.recheck.refutations.independent_instance import Indepen
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.classification.instances import Instance, read_instance
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
-from eigentoken.theory.language.conditions import IsIdentity, PositiveDefinite, Relation
+from eigentoken.theory.language.conditions import IsIdentity, NegativeDefinite, PositiveDefinite, Relation
 from eigentoken.theory.language.places import ConsensusSet, SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import CERTIFIED
 from eigentoken.theory.language.terms import Eigenvalue, matrix
@@ -128,6 +128,14 @@ def test_rings_are_proposed_and_grow_in_floats() -> None:
             speed = torch.einsum("bni,ij,bnj->bn", ring.tokens, size.double(), moved)
             grown += int(bool((speed > 0).all()))
     assert grown > 0
+
+
+def test_almost_every_start_is_refuted_from_far_out() -> None:
+    """Near 0 the cones are not certified; the search looks where each token attends to one alone."""
+    conjecture = Conjecture("decay on a line", "token-flow", NegativeDefinite(B), ALMOST, n=[2], d=[1])
+    document = refute(conjecture, instances=4000).as_dict()
+    assert document["results"][0]["verdict"] == "refuted"
+    assert all(verdict.is_holds for _, verdict in recheck_report(document))
 
 
 @pytest.mark.slow

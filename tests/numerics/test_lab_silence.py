@@ -14,10 +14,10 @@ from eigentoken.numerics.recheck.refutations.independent_instance import Indepen
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language.claims import Converges, Diverges, LyapunovStable, Stable, Unstable
-from eigentoken.theory.language.conditions import IsIdentity, NegativeDefinite, PositiveDefinite, Symmetric
+from eigentoken.theory.language.conditions import IsIdentity, NegativeDefinite, PositiveDefinite, Relation, Symmetric
 from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, SomeEquilibrium, Zero
 from eigentoken.theory.language.readings import CERTIFIED
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.terms import Determinant, matrix
 
 load()
 V, B, W = matrix("V"), matrix("B"), matrix("W")
@@ -49,7 +49,7 @@ FALSE, TRUE, OPEN = ("fails", False), ("holds", True), ("undecided", None)
         (ORIGIN, flow(ZEROS, MINUS, [[0, 2], [0, 0]]), FALSE),  # on a line that is no axis
         (ORIGIN, flow(ZEROS, MINUS, EYE), TRUE),  # sum |x_i|^2 falls
         (ORIGIN, flow([[0, 0]], MINUS, MINUS), TRUE),
-        (ORIGIN, flow(ZEROS, MINUS, ZEROS), OPEN),
+        (ORIGIN, flow(ZEROS, MINUS, ZEROS), TRUE),  # equal weights: x' = -m, and the states with m = 0 rest
         (ORIGIN, flow(ZEROS, NIL, EYE), FALSE),
         (ORIGIN, flow(ZEROS, [[0, -1], [1, 0]], EYE), OPEN),
         (ORIGIN, flow(ZEROS, MINUS, MINUS, mask=[[1, 0], [1, 1]]), TRUE),  # causal: the spectrum decides
@@ -57,7 +57,7 @@ FALSE, TRUE, OPEN = ("fails", False), ("holds", True), ("undecided", None)
         (TOP, Instance.of("oja-map", [[1, 0], [1, 0]], V=SHEAR, alpha=1), FALSE),
         (TOP, Instance.of("oja-flow", [[1, 0], [1, 0]], V=EYE), TRUE),
         (TOP, Instance.of("oja-map", [[1, 0], [1, 0]], V=EYE, alpha=1), TRUE),
-        (TOP, Instance.of("oja-flow", [[1, 0], [1, 0]], V=ZEROS), OPEN),
+        (TOP, Instance.of("oja-flow", [[1, 0], [1, 0]], V=ZEROS), TRUE),  # nothing moves
     ],
 )  # fmt: skip
 def test_stability_where_the_linearization_is_silent(claim: Any, instance: Instance, expected: Any) -> None:
@@ -96,6 +96,31 @@ def test_equal_tokens(value: Any, start: Any, vanishes: Any, rests: Any, diverge
     assert tuple(answers(claim, instance) for claim in asked) == (vanishes, rests, diverges)
 
 
+@pytest.mark.parametrize(
+    ("system", "further"),
+    [("oja-flow", {}), ("oja-map", {"alpha": "1/2"}), ("attention-flow", {"M": [[1, 2], [0, 1]]}),
+     ("attention-map", {"M": [[1, 2], [0, 1]], "alpha": 3, "mask": "causal"})],
+)  # fmt: skip
+def test_equal_tokens_on_the_sphere_turn_for_ever(system: str, further: Any) -> None:
+    """Without a real eigenvector of the values they never come to rest; with one nothing is said."""
+    rests, top = Converges(SomeEquilibrium()), Converges(ConsensusAt(V, 1))
+    turning = Instance.of(system, [[1, 0], [1, 0]], V=[[1, -2], [3, -1]], **further)
+    assert answers(rests, turning) == FALSE
+    assert answers(top, turning) == FALSE
+    data = {"kind": "limit/known-orbit", "data": {}}
+    for value, tokens in (([[1, -2], [0, -1]], [[1, 0], [1, 0]]), ([[1, -2], [3, -1]], [[1, 0], [-1, 0]])):
+        other = Instance.of(system, tokens, V=value, **further)
+        for claim in (rests, top):
+            assert CLAIM_TRUTH(claim, IndependentInstance(other, 1, 0), data) is None  # forged
+
+
+def test_a_plane_that_turns_in_a_space_that_does_not() -> None:
+    turning = [[0, -1, 0], [1, 0, 0], [0, 0, 5]]
+    at = lambda token: Instance.of("oja-flow", [token], V=turning)  # noqa: E731
+    assert answers(Converges(SomeEquilibrium()), at([1, 0, 0])) == FALSE
+    assert answers(Converges(SomeEquilibrium()), at(["3/5", 0, "4/5"])) == OPEN  # it comes to the third axis
+
+
 @pytest.mark.parametrize(("b", "w"), [(1, -1), (-1, 1), (1, 1), (-1, -1)])
 def test_mirrored_tokens_on_an_eigenline(b: int, w: int) -> None:
     instance = flow([[1, 0], [-1, 0], [0, 0]], [[b, 0], [0, 3]], [[w, 2], [0, 1]])
@@ -122,6 +147,7 @@ def test_a_stable_2_cycle_is_not_unstable() -> None:
     [
         Conjecture("0 is stable for B < 0", "token-flow", [NegativeDefinite(B)], LyapunovStable(Zero()), n=2, d=2),
         Conjecture("B > 0 and W < 0 diverges", "token-flow", [PositiveDefinite(B), NegativeDefinite(W)], Diverges(), d=2, n=2),
+        Conjecture("det V > 0 rests", "attention-map", [Relation(Determinant(V) > 0)], Converges(SomeEquilibrium()), d=2, n=2),
     ],
     ids=lambda each: each.name,
 )  # fmt: skip

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
+from eigentoken.proofs import verify as verify_room
 from eigentoken.theory.proving import cvc5_process
 from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS
 from eigentoken.theory.proving.cvc5_process import guarded_inequality
 from eigentoken.theory.statements.registry import statements
+from eigentoken.theory.statements.statement import Evidence
 from eigentoken.theory.statements.steps import Identity, Inequality, Step
 
 SAMPLE = ("PM-L3", "PM-L4", "PM-L5", "AB-E2", "AB-E7", "AB-E25")
@@ -77,3 +81,21 @@ def test_what_nobody_answered_is_asked_briefly_and_stays_undecided(monkeypatch: 
     name = cvc5_process.name_of((x > 1,), x**2 > x)
     monkeypatch.setattr(cvc5_process, "best_attempts", lambda: {name: cvc5_process.Hint(cvc5_process.UNANSWERED)})
     assert cvc5_process._asked((x > 1,), x**2 > x, 4.0).is_holds
+
+
+def test_a_derivation_asks_for_second_opinions_where_none_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence of exactly this text has them: printing need not ask again; an edited statement has no evidence."""
+
+    def confirmed(**how: bool) -> list[str]:
+        return [line.second for line in verify_room.verify("PM-L4", instances=0, **how).lines if line.what == "proved"]
+
+    recorded = Evidence(digest="", checked=9, second=7, proved=1, complete=True)
+    for known, expected in (
+        (recorded, ""),
+        (None, "holds"),
+        (replace(recorded, second=0), "holds"),
+        (replace(recorded, complete=False), "holds"),
+    ):
+        monkeypatch.setattr(verify_room, "evidence_of", lambda _, known=known: known)
+        assert confirmed(printed=True) == [expected], known
+        assert confirmed() == ["holds"], "verify asks again, whatever is recorded"

@@ -11,6 +11,8 @@ import sympy as sp
 
 from eigentoken.output import compile_pdf, render, write
 from eigentoken.proofs.bibliography import parse
+from eigentoken.proofs.typeset import kernel_steps as kernel_printer
+from eigentoken.proofs.typeset.abbreviations import sort, unbound
 from eigentoken.proofs.typeset.book import of_book, of_errata
 from eigentoken.proofs.typeset.document import (
     Heading,
@@ -27,7 +29,10 @@ from eigentoken.proofs.typeset.html import to_html_body
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
+from eigentoken.theory.kernel.propositions import bound_letters, free_letters
+from eigentoken.theory.kernel.tensors import STATE, VectorLetter
 from eigentoken.theory.printing.plain_text import WIDE, broken, width
+from eigentoken.theory.printing.scalars import fraction_levels
 from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Identity
@@ -120,6 +125,59 @@ def test_no_command_of_latex_is_left_among_the_words(name: str) -> None:
         r"<pre.*?</pre>|<code>.*?</code>|\\\(.*?\\\)|\\\[.*?\\\]", "", to_html_body(document), flags=re.DOTALL
     )
     assert re.findall(r"\\[a-zA-Z]+", page) == []
+
+
+#: Names and signs that are set as mathematics, and words of sympy and of commands that are not set at all.
+_PLAIN_LETTERS = re.compile(r"\b(alpha|beta|lambda|kappa|mu|nu|omega|theta|rho|sigma)\b|\b[a-zA-Z]_\w|\w\^\w|[<>]=|!=")
+_UNSET = re.compile(
+    r"\\text\{(True|False|true|false)\}|_\{\\top\}|\\left\(\w(_\{\w+\})?\\right\)\^|\\frac\{\([^()]*\)\}"
+)
+_GREEK_UNSET = re.compile(r"(?<![\\a-zA-Z])(alpha|beta|lambda|kappa|mu|nu|omega|theta|rho|sigma|epsilon)(?![a-zA-Z])")
+
+
+def faults(name: str) -> list[str]:
+    """What an audit of the book struck out, wherever it stands in what is printed of a statement."""
+    text = re.sub(r"```.*?```", "", markdown_of(name), flags=re.DOTALL)
+    formulas = [*re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL), *re.findall(r"(?<!\$)\$([^$]+)\$(?!\$)", text)]
+    words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", "", text, flags=re.DOTALL)
+    found = [f"in words: {each.group()}" for each in _PLAIN_LETTERS.finditer(words)]
+    for each in formulas:
+        found += [f"in a formula: {bad.group()}" for bad in (*_UNSET.finditer(each), *_GREEK_UNSET.finditer(each))]
+        found += [f"fractions in fractions: {each}"] if fraction_levels(each) > 3 else []
+    return found
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_nothing_that_the_audit_struck_out_is_printed(name: str) -> None:
+    """No ASCII formulas, no True, no time as a transpose, no towers of fractions; each letter one meaning, and said."""
+    assert faults(name) == []
+    told = statements().get(name)
+    for found, proved in zip(kernel_steps(told), told.proofs.values(), strict=False):
+        drafts, _, _ = kernel_printer._folded(told, proved)
+        things = [thing for draft in drafts.values() for thing in (draft.said, *draft.assumed)]
+        letters = {each for thing in things for each in free_letters(thing) | bound_letters(thing)} | {
+            VectorLetter(STATE)
+        }
+        sorts: dict[str, set[str]] = {}
+        for each in letters:
+            sorts.setdefault(each.name, set()).add(sort(each))
+        assert {one: several for one, several in sorts.items() if len(several) > 1} == {}
+        said = set(re.findall(r"\$([^$]*)\$", found.notation.partition("A step holds for all")[2]))
+        assert len(said) == len(unbound(told, things)), "a letter that stands for anything is not introduced"
+
+
+def test_what_the_audit_struck_out_is_found_where_it_is() -> None:
+    plain, typed, unset = (
+        r"$x_{i} \geq 0$",
+        "for alpha <= 1",
+        (r"\text{True}", r"x_{\top}", r"\left(r_{i}\right)^{2}", "a(omega)"),
+    )
+    for text, count in ((plain, 0), (typed, 2), *((f"${each}$", 1) for each in unset)):
+        told = Statement("X-2", Kind.CONJECTURE, Source("nobody", ""), "A guess", text=text)
+        formulas = "".join(re.findall(r"\$([^$]+)\$", told.text))
+        seen = [*_UNSET.finditer(formulas), *_GREEK_UNSET.finditer(formulas)]
+        seen += [*_PLAIN_LETTERS.finditer(re.sub(r"\$[^$]*\$", "", told.text))]
+        assert len(seen) == count, text
 
 
 def test_no_identity_of_the_book_is_one_expression_written_twice() -> None:

@@ -12,14 +12,15 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
     "BD-D3": (Known("the largest distance of a value", "the residual of the values in its place"),),
     "BD-E1": (
         Known("kappa", "half the norm of K in its place: a complex pair"),
-        Known("2 kappa < g", "kappa < g: a complex pair"),
+        Known("2 kappa < g", "kappa < g: a complex pair", place="c1", searched=False),
         Known("real part", "the modulus of the others is not bounded"),
         Known("the top eigenvector", "the second one in its place"),
     ),
     "BD-H1": (
-        Known("modulus dominance", "F = P = diag(1, -2), alpha = 1/4: ends at +- e_2"),
-        Known("one side", "a pair on both sides stays"),
-        Known("lambda > 0", "F = -I: a 2-cycle"),
+        Known("modulus dominance", "F = P = diag(1, -2), alpha = 1/4: ends at +- e_2", place="c1", searched=False),
+        Known("a simple leader", "it follows from its modulus", needed=False, place="c0"),
+        Known("one side", "a pair on both sides stays", place="c3", searched=False),
+        Known("lambda > 0", "F = -I: a 2-cycle", place="c2", searched=False),
     ),
     "BD-J2": (Known("the column sum", "the largest entry in its place: all rows look at one key"),),
     "BD-L1": (
@@ -29,12 +30,12 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
     "BD-M2": (Known("self-loops", "two tokens that look at each other only"),),
     "BD-N1": (Known("max|g|", "the mean gain: g = (3, 1), x = e_1"),),
     "BD-P2": (
-        Known("beta >= -(n - 1)", "n = 3, beta = -4: the rate exceeds 1 near consensus"),
+        Known("beta >= -(n - 1)", "n = 3, beta = -4: the rate exceeds 1 near consensus", place="c5", searched=False),
         Known("rho_0 > -1/(n - 1)", "the simplex is a rest point"),
     ),
     "BD-P3": (
         Known("raw distances", "shrinking distances: n = 2, beta = 1, rho = 0"),
-        Known("beta >= 0", "n = 3, beta = -1: a < b"),
+        Known("beta >= 0", "n = 3, beta = -1: a < b", place="c5", searched=False),
     ),
     "BD-P4": (
         Known("$t^{-2}$", "$e^{-2t}$ in pre-LN: $\\beta = 0$, $t = 50$"),

@@ -293,13 +293,14 @@ def _term(term: _Term, free: set[str], operator: str | None) -> str:
         whole = next(each for each in factors if set(summed) & set(indices_of(each[0])))
         factors.remove(whole)
     alone = term.arrow is None and not covector and not summed
-    top = _product([(atom, power) for atom, power in factors if power > 0], names, alone=alone)
+    below = any(power < 0 for _, power in factors)
+    top = _product([(atom, power) for atom, power in factors if power > 0], names, alone=alone or below)
     if summed:
         total = (
             rf"\left|\sum_{{{names[summed[0]]}}} {_base(Base(whole[0].left.name, (summed[0],)), names)}\right|^{{2}}"
         )
         top = f"{total} {top}".strip()
-    bottom = _product([(atom, -power) for atom, power in factors if power < 0], names, alone=True)
+    bottom = _product([(atom, -power) for atom, power in factors if power < 0], names, alone=True, below=True)
     body = rf"\frac{{{top or 1}}}{{{bottom}}}" if bottom else top
     arrow = ""
     if term.arrow is not None:
@@ -331,10 +332,12 @@ def _sums(letters: list[str]) -> str:
     return rf"\sum_{{{', '.join(letters)}}} " if letters else ""
 
 
-def _product(factors: list[tuple[Any, int]], names: Names, *, alone: bool) -> str:
-    """The factors; an inner product that stands alone has no parentheses around it."""
+def _product(factors: list[tuple[Any, int]], names: Names, *, alone: bool, below: bool = False) -> str:
+    """The factors; an inner product that stands alone has no parentheses around it, nor a row that stands below a line."""
     if alone and len(factors) == 1 and factors[0][1] == 1 and _bracketed(factors[0][0]):
         return _factor(factors[0][0], 1, names)[1:-1]
+    if below and len(factors) == 1 and factors[0][1] == 1 and isinstance(factors[0][0], SumExp):
+        return _factor(factors[0][0], 1, names).removeprefix(r"\Big(").removesuffix(r"\Big)")
     return " ".join(_factor(atom, power, names) for atom, power in factors)
 
 
@@ -350,10 +353,15 @@ def _factor(atom: Any, power: int, names: Names) -> str:
     return _power(_atom(atom, names), power)
 
 
+#: A letter, with or without an index below it.
+_ONE_LETTER = re.compile(r"\\?[A-Za-z]+(_\{\w+\})?")
+
+
 def _power(text: str, power: int) -> str:
     if power == 1:
         return text
-    return rf"{text}^{{{power}}}" if text.startswith("(") else rf"\left({text}\right)^{{{power}}}"
+    plain = text.startswith("(") or _ONE_LETTER.fullmatch(text)
+    return rf"{text}^{{{power}}}" if plain else rf"\left({text}\right)^{{{power}}}"
 
 
 def _index(index: Index, names: Names) -> str:
@@ -384,7 +392,9 @@ def _base(base: Base, names: Names) -> str:
     above = f"^{{{''.join(_index(each, names) for each in heads)}}}" if heads else ""
     tokens = tuple(each for each in base.indices if each not in heads)
     moment = f"({_TIME.get()})" if base.name == "x" and _TIME.get() else ""
-    return f"{_VECTORS.get(base.name, base.name)}{above}{_indices(tokens, names)}{moment}"
+    letter = _VECTORS.get(base.name, base.name)
+    name = rf"\mathrm{{{letter}}}" if len(letter) > 1 and letter.isalpha() else letter
+    return f"{name}{above}{_indices(tokens, names)}{moment}"
 
 
 def _row(base: Base, names: Names) -> str:

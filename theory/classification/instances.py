@@ -303,7 +303,9 @@ def _number(where: str, value: Any) -> sympy.Expr:
 
 
 def _entries(where: str, value: Any) -> Any:
-    """The entries of an array, tensor or table as lists; what is none of these as it is."""
+    """The entries of an array, tensor or table as lists; what is none of these, such as the lists of a file, as it is."""
+    if isinstance(value, list | str):
+        return value
     try:
         return rows_of(where, value)
     except ArrayError as problem:

@@ -34,7 +34,16 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.refused import Refused
-from eigentoken.theory.kernel.tensors import STATE, Opposite, Rate, Slope, Tensor, VectorLetter, bases_of
+from eigentoken.theory.kernel.tensors import (
+    STATE,
+    Opposite,
+    Rate,
+    Slope,
+    Tensor,
+    VectorLetter,
+    bases_of,
+    letters_in,
+)
 from eigentoken.theory.language.claims import InFull
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.scalars import scalar_latex
@@ -71,7 +80,7 @@ def latex(said: Proposition) -> str:
     >>> x = sp.Symbol("x", real=True)
     >>> from eigentoken.theory.kernel.propositions import proposition
     >>> print(latex(ForAll(x, proposition(x > 1), proposition(x**2 > 1))))
-    \text{for every } \text{real } x \text{ with } x > 1\text{: } x^{2} > 1
+    \text{for every } \text{real } x > 1\text{: } x^{2} > 1
     """
     return LATEX(said)
 
@@ -262,17 +271,19 @@ def latex_binder(said: Binder) -> str:
     plain = _vector_equation(said)
     if plain:
         return plain
-    guard = "" if said.guard == TRUE else rf" \text{{ with }} {_guard(said.guard)}"
+    bound, rest = _bound(said)
+    guard = "" if rest == TRUE else rf" \text{{ with }} {_guard(rest)}"
     if isinstance(said, Exists):
         such = "" if said.body == TRUE else rf" \text{{ such that }} {latex(said.body)}"
-        return f"{_there_is(said)}{guard}{such}"
+        return f"{_there_is(bound)}{guard}{such}"
     inner = said.body
     if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
-        rest = latex(inner).removeprefix(r"\text{for every } ")
-        if _sort(said) == _sort(inner):
-            return rf"\text{{for every }} {_bound(said)}, {rest.removeprefix(_sort(inner))}"
-        return rf"\text{{for every }} {_bound(said)}\text{{, }} {rest}"
-    return rf"\text{{for every }} {_bound(said)}{guard}\text{{: }} {latex(said.body)}"
+        more = latex(inner).removeprefix(r"\text{for every } ")
+        sort = _sort(said.letter, bound)
+        if sort and sort == _sort(inner.letter, _bound(inner)[0]):
+            return rf"\text{{for every }} {bound}, {more.removeprefix(sort)}"
+        return rf"\text{{for every }} {bound}\text{{, }} {more}"
+    return rf"\text{{for every }} {bound}{guard}\text{{: }} {latex(said.body)}"
 
 
 def _guard(said: Proposition) -> str:
@@ -280,41 +291,85 @@ def _guard(said: Proposition) -> str:
     return latex(said) if isinstance(said, Conjunction) else _inner(said)
 
 
-def _sort(said: Binder) -> str:
-    return _bound(said).rpartition(" ")[0] + " "
+def _sort(letter: AnyLetter, bound: str) -> str:
+    """The words before a letter that stands alone: ``real`` of ``real x``, nothing of ``real t >= 0``."""
+    named = bound.endswith(f" {_named(letter)}")
+    return bound.removesuffix(_named(letter)) if named and bound.startswith(r"\text{") else ""
 
 
-def _there_is(said: Binder) -> str:
-    """``there is a vector z``, ``there is an integer m``."""
-    named = _bound(said)
-    article = "an" if named.startswith((r"\text{i", r"\text{e")) else "a"
-    return rf"\text{{there is {article} }} {named}"
+def _there_is(bound: str) -> str:
+    """``there is a vector z``, ``there is an integer m``, ``there is t >= 0``."""
+    if not bound.startswith(r"\text{"):
+        return rf"\text{{there is }} {bound}"
+    article = "an" if bound.startswith((r"\text{i", r"\text{e")) else "a"
+    return rf"\text{{there is {article} }} {bound}"
 
 
-def _bound(said: Binder) -> str:
-    """The letter of a binder with its sort; vectors of which there is one for each token are a family."""
+def _bound(said: Binder) -> tuple[str, Proposition]:
+    """The letter of a binder with its sort and its bounds, and what else the guard says of it.
+
+    Vectors and matrices of which there is one for each token or head are a family.
+    """
     letter = said.letter
+    if isinstance(letter, sp.Symbol):
+        return _number(letter, said.guard)
+    terms = [each for part in (said.guard, said.body) for each in quantities(part)]
     if isinstance(letter, VectorLetter) and letter.name != STATE:
-        bases = {base for part in (said.guard, said.body) for each in quantities(part) for base in bases_of(each.key)}
+        bases = {base for each in terms for base in bases_of(each.key)}
         if any(base.name == letter.name and base.indices for base in bases):
-            return rf"\text{{family of vectors }} {letter.name}"
-    return _letter(letter)
+            return rf"\text{{family of vectors }} {letter.name}", said.guard
+    if isinstance(letter, sp.MatrixSymbol):
+        used = {each for term in terms for each in letters_in(term.key)}
+        kind = "family of matrices" if any(each.name == letter.name and each.indices for each in used) else "matrix"
+        return rf"\text{{{kind} }} {_named(letter)}", said.guard
+    return _letter(letter), said.guard
+
+
+def _named(letter: AnyLetter) -> str:
+    if isinstance(letter, Index):
+        return index_latex(letter.name)
+    return letter.name if isinstance(letter, VectorLetter) else str(sp.latex(letter))
 
 
 def _letter(letter: AnyLetter) -> str:
     """A letter with its sort."""
     if isinstance(letter, Index):
-        return _KINDS.get(letter.kind, r"\text{index }") + " " + index_latex(letter.name)
-    if isinstance(letter, VectorLetter):
-        return rf"\text{{state }} {STATE}" if letter.name == STATE else rf"\text{{vector }} {letter.name}"
-    if isinstance(letter, sp.MatrixSymbol):
-        return rf"\text{{matrix }} {sp.latex(letter)}"
-    return rf"\text{{{_number(letter)} }} {sp.latex(letter)}"
+        return _KINDS.get(letter.kind, r"\text{index }") + " " + _named(letter)
+    kind = "state" if letter.name == STATE else "vector"
+    return rf"\text{{{kind} }} {_named(letter)}"
 
 
-def _number(letter: sp.Symbol) -> str:
+def _number(letter: sp.Symbol, guard: Proposition) -> tuple[str, Proposition]:
+    """A number with the bounds that its guard gives it, or its sign: ``real t >= 0``, ``eps > 0``; what is left of the guard."""
+    parts = list(conjuncts(guard))
+    lower, upper = (next((each for each in parts if _bounds(each, letter, kind)), None) for kind in _BOUNDS)
+    found = tuple(each for each in (lower, upper) if each is not None)
     sign = "positive" if letter.is_positive else "nonnegative" if letter.is_nonnegative else ""
-    return f"{sign} integer".strip() if letter.is_integer else sign or "real"
+    if lower is not None and _says_sign(relation_of(lower), letter):
+        sign = ""
+    kind, text = "integer" if letter.is_integer else "real", latex(Conjunction(found)) if found else _named(letter)
+    if sign and not found:
+        text, kind = f"{text} > 0" if letter.is_positive else rf"{text} \geq 0", kind.removeprefix("real")
+    elif sign:
+        kind = f"{sign} {kind}"
+    rest = [each for each in parts if each not in found]
+    return rf"\text{{{kind} }} {text}" if kind else text, rest[0] if len(rest) == 1 else Conjunction(tuple(rest))
+
+
+_BOUNDS = (sp.Ge | sp.Gt, sp.Le | sp.Lt)
+
+
+def _bounds(said: Proposition, letter: sp.Symbol, kind: Any) -> bool:
+    """Is it a bound of that kind of the letter, by a term without it?"""
+    relation = relation_of(said)
+    return isinstance(relation, kind) and relation.args[0] == letter and letter not in free_letters(relation.args[1])
+
+
+def _says_sign(lower: Any, letter: sp.Symbol) -> bool:
+    """Does a lower bound say the sign that the letter has: ``t >= 1`` or ``t > 0`` of a positive one?"""
+    least = lower.args[1]
+    strict = bool(least.is_positive or (least.is_nonnegative and isinstance(lower, sp.Gt)))
+    return strict or bool(least.is_nonnegative and not letter.is_positive)
 
 
 @LATEX.register(Formula)

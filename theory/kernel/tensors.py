@@ -249,11 +249,16 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
         """As it is printed where it stands alone: without parentheses around one inner product."""
         moment = sp.latex(self.time) if self.time is not None and self.made_of_tokens() else ""
-        return expression_latex(self.expression, weights=True, time=moment, taken=taken)
+        text = expression_latex(self.expression, weights=True, time=moment, taken=taken)
+        return _ROW_ALONE.sub(r"\1", text)
 
     def _sympystr(self, printer: Any) -> str:
         at = "" if self.time is None else f", {self.time}"
         return f"{type(self).__name__}({self.expression!r}{at})"
+
+
+#: A sum of exponentials that stands alone: the parentheses are for what stands beside it.
+_ROW_ALONE = re.compile(r"\A\\Big\(((?:(?!\\Big).)*)\\Big\)\Z")
 
 
 class Rate(Tensor):

@@ -340,6 +340,13 @@ def _as_written(function: Any) -> str:
     return rf"\{function.func.__name__}\left({scalar_latex(-function.args[0])}\right)"
 
 
+def _runs(value: Any) -> bool:
+    """Does an eigenvalue run over ``ell``, itself or in a letter that print gave to a part of it (``theta_{1,ell}``)?"""
+    from eigentoken.theory.language.terms import ell
+
+    return bool(value.has(ell)) or any(each.name.endswith(r",\ell}") for each in value.free_symbols)
+
+
 def _spectrum_latex(classes: Sequence[tuple[Any, Any]], index: Any = None) -> str:
     """Eigenvalues with multiplicities; hyperbolic functions that occur again and again get a letter, ``where b_1 = ...``.
 
@@ -353,7 +360,6 @@ def _spectrum_latex(classes: Sequence[tuple[Any, Any]], index: Any = None) -> st
     from sympy import Symbol, sympify
     from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
-    from eigentoken.theory.language.terms import ell
     from eigentoken.theory.printing.scalars import scalar_latex
 
     values = [sympify(value) for value, _ in classes]
@@ -366,7 +372,7 @@ def _spectrum_latex(classes: Sequence[tuple[Any, Any]], index: Any = None) -> st
     letters = {each: -name if _turned(each) else name for each, name in names.items()}
     others = "" if index is None else rf"\ (\ell \neq {scalar_latex(sympify(index))})"
     rows = [
-        f"{scalar_latex(value.xreplace(letters))}{others if value.has(ell) else ''}"
+        f"{scalar_latex(value.xreplace(letters))}{others if _runs(value) else ''}"
         + ("" if count == 1 else rf"\ [{scalar_latex(count)}\text{{ times}}]")
         for value, (_, count) in zip(values, classes, strict=True)
     ]

@@ -136,12 +136,12 @@ def latex_consensus_at(place: ConsensusAt) -> str:
 @LATEX.register(BipartiteAt)
 def latex_bipartite_at(place: BipartiteAt) -> str:
     vector = rf"v_{{{scalar_latex(place.index)}}}({matrix_latex(place.term)})"
-    return rf"x_i = {vector}\ (i \leq p),\quad x_i = -{vector}\ (i > p)"
+    return rf"x_i = {vector}\ (i \leq p),\;x_i = -{vector}\ (i > p)"
 
 
 @LATEX.register(AntipodalAt)
 def latex_antipodal_at(place: AntipodalAt) -> str:
-    return rf"x_i = {place.name}\ (i \leq n/2),\quad x_i = -{place.name}\ (i > n/2)\quad (n \text{{ even}})"
+    return rf"x_i = {place.name}\ (i \leq n/2),\;x_i = -{place.name}\ (i > n/2)\quad (n \text{{ even}})"
 
 
 @LATEX.register(EachAt)

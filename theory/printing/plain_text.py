@@ -1,6 +1,6 @@
-"""LaTeX of the book as one line of Unicode, for terminals: readable, not typeset.
+"""Formulas of the book by their width: as one line of Unicode for terminals, readable, not typeset; and wide displays broken.
 
-Breaking displays: a formula wider than the line is broken where a mathematician would break it.
+A display wider than the line is broken where a mathematician would break it.
 """
 
 from __future__ import annotations
@@ -224,8 +224,14 @@ _COLON = r"\text{: }"
 _OPENS = re.compile(r"(?:\\bigl\(\s*)+\Z")
 #: A sum is split at all its signs, and its terms fill the lines.
 _SIGNS = " + | - "
+#: Between the entries of a state, and between the coordinates of a token.
+_TUPLES = (", (", r", \bigl(", r", \frac")
+#: A parenthesis up to this width is not opened.
+SHORT = 30
 _PLACES = (
     r"\qquad \text{where",
+    r"\text{ where }",
+    r"\text{ contracts ",
     r"\text{if }",
     r"\text{ then }",
     r"\implies",
@@ -246,6 +252,7 @@ _PLACES = (
     r"\text{ or ",
     r"\text{ is ",
     r"\quad",
+    *_TUPLES,
     r"\wedge",
     r"\vee",
     r"\leq",
@@ -326,6 +333,10 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
         return [piece]
     depth, cuts, index = 0, [0], 0
     while index < len(piece):
+        if through and depth == 0 and piece.startswith(r"\bigl(", index):  # one that fits a line is not opened
+            end = _matching(piece, index + 5, "(", ")")
+            index = end if width(piece[index:end]) <= SHORT else index + 6
+            continue
         if piece[index] in _NESTS:
             depth += 0 if through and _FIXED.search(piece, max(0, index - 5), index + 1) else _nesting(piece, index)
         if (
@@ -334,7 +345,8 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
             and piece.startswith(tuple(sign.split("|")), index)
             and not _word_goes_on(piece, index, sign)
         ):
-            cut = index + len(sign) if sign[0] in ",;" or sign == _COLON else _before_parentheses(piece, index)
+            after = 2 if sign in _TUPLES else len(sign)
+            cut = index + after if sign[0] in ",;" or sign == _COLON else _before_parentheses(piece, index)
             if cut > cuts[-1]:
                 cuts.append(cut)
         index += 1
@@ -350,18 +362,58 @@ def _before_parentheses(piece: str, index: int) -> int:
 
 
 def _of_fixed_size(piece: str) -> str:
-    """Parentheses of a fixed size, and a root as a power of such a parenthesis."""
+    """Parentheses of a fixed size, roots as powers of these and wide quotients as products: they may stand on two lines."""
     piece = piece.replace(r"\left(", r"\bigl(").replace(r"\right)", r"\bigr)")
     start = piece.find(r"\sqrt{")
     while start >= 0:
-        depth, end = 1, start + 6
-        while depth:
-            depth += {"{": 1, "}": -1}.get(piece[end], 0)
-            end += 1
+        end = _matching(piece, start + 5, "{", "}")
         if width(piece[start:end]) > WIDE:
             piece = rf"{piece[:start]}\bigl({piece[start + 6 : end - 1]}\bigr)^{{1/2}}{piece[end:]}"
         start = piece.find(r"\sqrt{", start + 1)
+    return _products(_tuples(piece))
+
+
+def _tuples(piece: str) -> str:
+    """Wide tuples of plain parentheses."""
+    start = piece.find("(")
+    while start >= 0:
+        end = _matching(piece, start, "(", ")")
+        plain = not piece.endswith((r"\bigl", r"\Big", r"\left"), 0, start) and (start == 0 or piece[start - 1] in "( ")
+        if plain and ", " in piece[start:end] and width(piece[start:end]) > WIDE:
+            piece = rf"{piece[:start]}\bigl({piece[start + 1 : end - 1]}\bigr){piece[end:]}"
+            start += 5
+        start = piece.find("(", start + 1)
     return piece
+
+
+def _products(piece: str) -> str:
+    r"""A quotient with a numerator that is wider than a line as a product.
+
+    >>> _products(r"\frac{" + " + ".join(["a b c d"] * 9) + "}{2}")[:26]
+    '\\frac{1}{2} \\bigl(a b c d '
+    """
+    start = piece.find(r"\frac{")
+    while start >= 0:
+        middle = _matching(piece, start + 5, "{", "}")
+        end = _matching(piece, middle, "{", "}")
+        above, below = piece[start + 6 : middle - 1], piece[middle + 1 : end - 1]
+        if width(above) > WIDE:
+            under = rf"\frac{{1}}{{{below}}}" if width(below) <= WIDE else rf"\bigl({below}\bigr)^{{-1}}"
+            piece = rf"{piece[:start]}{under} \bigl({above}\bigr){piece[end:]}"
+            start += len(under)
+        start = piece.find(r"\frac{", start + 1)
+    return piece
+
+
+def _matching(piece: str, start: int, opens: str, closes: str) -> int:
+    """The place after the bracket that closes the one at this place."""
+    depth = 0
+    for place in range(start, len(piece)):
+        if piece[place] in opens + closes and (place == 0 or piece[place - 1] != "\\"):
+            depth += 1 if piece[place] == opens else -1
+            if depth == 0:
+                return place + 1
+    return len(piece)
 
 
 def _word_goes_on(piece: str, index: int, sign: str) -> bool:

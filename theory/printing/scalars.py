@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, sqrt, sympify, together
+from sympy import Add, And, Expr, Implies, Mul, Or, default_sort_key, denom, preorder_traversal, sqrt, sympify, together
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
@@ -70,6 +70,8 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         """A sum over tokens would take in what stands behind it; an inner product is a factor in parentheses."""
         sums = (not last and getattr(expr, "is_sum", False)) or getattr(expr, "is_product", False)
         sums = sums or getattr(expr, "is_negative_term", False)
+        if expr.is_Add and _common_number(expr) != 1:
+            return False
         return bool(sums or super()._needs_mul_brackets(expr, first=first, last=last))
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
@@ -79,6 +81,13 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
         if leading is None and terms[0].could_extract_minus_sign():
             leading = next((each for each in terms if not each.could_extract_minus_sign()), None)
         return terms if leading is None else [leading, *(each for each in terms if each is not leading)]
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        """``a/2 + b/2`` as one fraction: a sum of which every term has the same number below the line, and nothing else there."""
+        number = _common_number(expr)
+        if number == 1:
+            return str(super()._print_Add(expr, order=order))
+        return rf"\frac{{{self._print(Add(*(number * each for each in expr.args)))}}}{{{number}}}"
 
     def _print_Mul(self, expr: Any) -> str:
         """A sum in which fractions stand in fractions stands beside another fraction, not in it."""
@@ -108,9 +117,41 @@ class PaperPrinter(LatexPrinter):  # type: ignore[misc]
     def _print_Implies(self, e: Any, altchar: Any = None) -> str:
         return rf"{self._print(e.args[0])} \Rightarrow {self._print(e.args[1])}"
 
+    def _print_Pow(self, expr: Any) -> str:
+        text = str(super()._print_Pow(expr))
+        root = text.startswith(r"\sqrt{") and text.endswith("}")
+        return rf"\sqrt{{{bare(text[6:-1])}}}" if root else text
+
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
-        text = rf"\left|{self._print(expr.args[0])}\right|"  # a bare | next to another reads as one double bar
+        text = rf"\left|{bare(self._print(expr.args[0]))}\right|"  # a bare | next to another reads as one double bar
         return text if exp is None else f"{text}^{{{exp}}}"
+
+
+def _common_number(expr: Any) -> int:
+    """The number below the line of every term of a sum, where nothing else stands there; else 1.
+
+    A quantity of tokens prints its own sum, with its own fractions.
+    """
+    below = {each.as_coeff_Mul()[0].q if each.as_coeff_Mul()[0].is_Rational else 1 for each in expr.args}
+    if len(below) != 1 or below == {1} or any(denom(each.as_coeff_Mul()[1]) != 1 for each in expr.args):
+        return 1
+    return 1 if any(hasattr(part, "is_sum") for part in preorder_traversal(expr)) else int(below.pop())
+
+
+def bare(text: str) -> str:
+    r"""Without the one pair of parentheses around all of it.
+
+    >>> print(bare(r"\left(a + b\right)"), bare(r"\left(a\right) + \left(b\right)"))
+    a + b \left(a\right) + \left(b\right)
+    """
+    depth, pieces = 0, re.split(r"(\\left\(|\\right\))", text)
+    if not (text.startswith(r"\left(") and text.endswith(r"\right)")):
+        return text
+    for place, piece in enumerate(pieces):
+        depth += {r"\left(": 1, r"\right)": -1}.get(piece, 0)
+        if depth == 0 and piece == r"\right)" and place < len(pieces) - 2:
+            return text
+    return text[6:-7]
 
 
 def has_exponent(text: str) -> bool:

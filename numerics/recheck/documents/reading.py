@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ __all__ = [
     "Near",
     "RecheckError",
     "exact_input",
+    "fine_product",
     "form_terms",
     "fraction_of",
     "near_product",
@@ -81,6 +82,41 @@ def near_product(a: Near, b: Near) -> Near | None:
 
 
 @np.errstate(all="ignore")
+def fine_product(a: Near, b: Near) -> Near | None:
+    """``A B`` with the floats multiplied as if rounded once: ``A = A_1 + A_2``, ``B = B_1 + B_2``, ``A_1 B_1`` formed exactly.
+
+    A_1 holds the leading bits of each row of A, B_1 those of each column of B: sums of k products of them are whole multiples
+    of one power of two, at most 2^53 of them, in any order.  ``A_1 B_2 + A_2 B`` is small, and so is its rounding.
+    """
+    k = a[0].shape[1]
+    bits = (53 - math.ceil(math.log2(k))) // 2
+    first, second = _leading(a[0], bits, 1), _leading(b[0], bits, 0)
+    if first is None or second is None:
+        return None
+    rests = a[0] - first, b[0] - second
+    small = first @ rests[1] + rests[0] @ b[0]
+    values = first @ second + small
+    sizes = [
+        float(np.linalg.norm(each)) * (1 + each.size * _U) for each in (*a[:1], *b[:1], first, *rests, small, values)
+    ]
+    if not all(size < _LARGE for size in sizes):
+        return None
+    left, right, of_first, of_left, of_right, of_small, whole = sizes
+    rounding = k * _U * (of_first * of_right + of_left * right) + 2 * _U * (of_small + whole)
+    spread = left * b[1] + a[1] * right + a[1] * b[1]
+    return _kept(values, rounding + spread)
+
+
+def _leading(matrix: Floats, bits: int, axis: int) -> Floats | None:
+    """The leading ``bits`` bits below the largest entry of each row (axis 1) or column (axis 0), as floats; exact."""
+    largest = np.abs(matrix).max(axis=axis, keepdims=True)
+    if not bool(((largest == 0.0) | ((largest > _SMALL) & (largest < _LARGE))).all()):
+        return None
+    exponents = np.frexp(largest)[1]
+    return np.asarray(np.ldexp(np.rint(np.ldexp(matrix, bits - exponents)), exponents - bits))
+
+
+@np.errstate(all="ignore")
 def near_sum(a: Near, b: Near, sign: float = 1.0, scale: float = 1.0) -> Near | None:
     """``scale (A + sign B)`` in floats, for a power of two ``scale`` and a sign."""
     values = scale * (a[0] + sign * b[0])
@@ -97,18 +133,29 @@ class Exact:
     digest: str
     shape: tuple[int, int]
     near: Near | None = None  # where the entries are no floats
+    finer: Callable[[], Near | None] | None = None  # the same, much nearer, formed when asked for
+    guesses: dict[str, object] = field(
+        default_factory=dict, repr=False
+    )  # nothing is claimed of them: for other certificates
 
     @property
     def approximate(self) -> Near | None:
         """Floats that are the matrix, or near it."""
         return self.near if self.floats is None else (self.floats, 0.0)
 
-    @property
-    def sharper(self) -> tuple[Exact, ...]:
-        """The same matrix to be rounded from its exact entries, where it holds floats near it; else nothing."""
+    @cached_property
+    def finely(self) -> Near | None:
+        """Floats that are much nearer the matrix, if there are any."""
+        return None if self.finer is None else self.finer()
+
+    def ever_sharper(self) -> Iterator[Exact]:
+        """The matrix to be rounded from what it holds; then, where that is floats near it, from nearer ones, and exactly."""
+        yield self
         if self.near is None or self.floats is not None:
-            return ()
-        return (Exact(lambda: self._pair, None, self.digest, self.shape),)
+            return
+        if self.finely is not None:
+            yield Exact(lambda: self._pair, None, self.digest, self.shape, self.finely)
+        yield Exact(lambda: self._pair, None, self.digest, self.shape)
 
     @cached_property
     def _pair(self) -> tuple[flint.fmpz_mat, flint.fmpz]:
@@ -302,7 +349,8 @@ def form_terms(terms: Json, inputs: Mapping[str, Exact]) -> Exact:
     shapes = {_term_shape(term, inputs) for term in terms}
     if len(shapes) != 1:
         raise RecheckError("the terms of the certificate do not fit together")
-    return Exact(lambda: _sum_of_products(terms, inputs), None, "", shapes.pop(), _near_terms(terms, inputs))
+    near, finer = (partial(_near_terms, terms, inputs, product) for product in (near_product, fine_product))
+    return Exact(lambda: _sum_of_products(terms, inputs), None, "", shapes.pop(), near(), finer)
 
 
 class ExactInputs(dict[str, Exact]):
@@ -320,7 +368,7 @@ class ExactInputs(dict[str, Exact]):
         return self.formed[key]
 
 
-def _near_terms(terms: Any, inputs: Mapping[str, Exact]) -> Near | None:
+def _near_terms(terms: Any, inputs: Mapping[str, Exact], product: Callable[[Near, Near], Near | None]) -> Near | None:
     """The sum of products in floats, with a bound, where all inputs are near floats."""
     total: Near | None = None
     for term in terms:
@@ -328,7 +376,7 @@ def _near_terms(terms: Any, inputs: Mapping[str, Exact]) -> Near | None:
         for name, turned in term:
             given = inputs[name].approximate
             factor = None if given is None else (given[0].T, given[1]) if turned else given
-            part = factor if part is None or factor is None else near_product(part, factor)
+            part = factor if part is None or factor is None else product(part, factor)
             if part is None:
                 return None
         total = part if total is None or part is None else near_sum(total, part)

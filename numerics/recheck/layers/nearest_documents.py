@@ -74,9 +74,10 @@ def recheck_nearest(
     written = document["written"]
     if written is None or written_of is None:
         return shown
-    if len(written["moved"]) != len(_distinct(written["layers_changed"], document)):
-        shown.fails(("written", "moved"), "one distance for each changed layer is stated, some are missing")
-        return shown
+    for name in ("moved", "scores_moved", "changed"):
+        if len(written[name]) != len(_distinct(written["layers_changed"], document)):
+            shown.fails(("written", name), "one entry for each changed layer is stated, some are missing")
+            return shown
     for place, layer in enumerate(_distinct(written["layers_changed"], document)):
         path = ("written", "moved", place)
         after = WeightNumbers(written_of(layer), seconds)
@@ -86,11 +87,31 @@ def recheck_nearest(
             interval_differs(written["moved"][place], norm_ends(change), after.matrix(None, "values").size),
             UNCONFIRMED,
         )
+        _scores_moved(shown, place, layers[layer], after)
     for place, word in enumerate(written["words"]):
         if asked is not None and word in WORDS:
             where = _Layer(WeightNumbers(written_of(place), seconds), asked, seconds)
             shown.judge(("written", "words", place), where.word_differs(word), UNCONFIRMED)
     return shown
+
+
+def _scores_moved(shown: Shown, place: int, before: WeightNumbers, after: WeightNumbers) -> None:
+    """How far the scores of an only head moved; nothing is stated where they are as they were."""
+    path: Path = ("written", "scores_moved", place)
+    stated = shown.document["written"]["scores_moved"][place]
+    same = all(
+        np.array_equal(one[name], other[name])
+        for one, other in zip(before.heads, after.heads, strict=True)
+        for name in ("Q", "K")
+    )
+    if same or len(before.heads) != 1:
+        shown.same(path, None)
+        return
+    if stated is None:
+        shown.fails(path, "the scores moved, and nothing is stated")
+        return
+    one, other = before.matrix(0, "scores"), after.matrix(0, "scores")
+    shown.judge(path, interval_differs(stated, norm_ends(one.minus(other)), max(one.size, other.size)), UNCONFIRMED)
 
 
 def _heads(

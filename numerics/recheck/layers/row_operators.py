@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from eigentoken.numerics.recheck.matrices.floats import FLOOR, U, spectral_above, spectral_above_each
 
-__all__ = ["row_operator_above"]
+__all__ = ["MORE", "NearStack", "dominating", "exact_stack", "row_operator_above", "size_above"]
 
 Floats = NDArray[np.float64]
 MORE = 1 + 2.0**-40  # pays for the few roundings of scalar bookkeeping
 
 
-def _size(a: Floats) -> Floats:
+def size_above(a: Floats) -> Floats:
     """At least the Frobenius norm of each matrix (the last two axes)."""
     squares = np.einsum("...ij,...ij->...", a, a)
     return np.asarray(np.sqrt(squares) * (1 + a.shape[-1] * a.shape[-2] * U) * MORE + FLOOR)
@@ -40,7 +40,7 @@ class NearStack:
     @property
     def size(self) -> Floats:
         """At least the norm of the floats."""
-        return _size(self.floats)
+        return size_above(self.floats)
 
     def times(self, other: NearStack) -> NearStack:
         k = self.floats.shape[-1]
@@ -52,32 +52,34 @@ class NearStack:
 
     def minus(self, other: NearStack) -> NearStack:
         found = self.floats - other.floats
-        return NearStack(found, (self.off + other.off + 2 * U * _size(found)) * MORE + FLOOR)
+        return NearStack(found, (self.off + other.off + 2 * U * size_above(found)) * MORE + FLOOR)
 
     @property
     def turned(self) -> NearStack:
         return NearStack(np.swapaxes(self.floats, -1, -2), self.off)
 
 
-def _exact(values: Any) -> NearStack:
+def exact_stack(values: Any) -> NearStack:
     floats = np.asarray(values, dtype=np.float64)
     return NearStack(floats, np.zeros(floats.shape[:-2]))
 
 
-def _dominating(matrix: Floats) -> NearStack | None:
+def dominating(matrix: Floats) -> NearStack | None:
     """R (upper triangular, exact floats) with ``|matrix y| <= |R y|`` for every y; None where none was shown."""
-    whole = _exact(matrix)
+    whole = exact_stack(matrix)
     gram = whole.turned.times(whole)
     n, room = gram.floats.shape[0], float(gram.off) + 64 * (gram.floats.shape[0] + 8) * U * float(gram.size)
     target = 0.5 * (gram.floats + gram.floats.T)
     target[np.diag_indices(n)] += 2 * room + FLOOR
     try:
-        factor = _exact(np.linalg.cholesky(target).T)
+        factor = exact_stack(np.linalg.cholesky(target).T)
     except np.linalg.LinAlgError:
         return None
-    rest = factor.turned.times(factor).minus(_exact(target))
+    rest = factor.turned.times(factor).minus(exact_stack(target))
     # R^T R >= target - |rest|, target >= gram + 2 room - rounding, gram >= the true one - off
-    lost = (float(_size(rest.floats)) + float(rest.off) + float(gram.off) + 8 * U * float(_size(target))) * MORE
+    lost = (
+        float(size_above(rest.floats)) + float(rest.off) + float(gram.off) + 8 * U * float(size_above(target))
+    ) * MORE
     return factor if math.isfinite(lost) and lost < 2 * room else None
 
 
@@ -89,27 +91,27 @@ def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off:
     """
     x, scale = np.asarray(seen, dtype=np.float64), float(head["scale"])
     Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
-    R, S = _dominating(O), _dominating(Q.T)
+    R, S = dominating(O), dominating(Q.T)
     if R is None or S is None or not (np.isfinite(weights).all() and np.isfinite(off).all() and scale > 0):
         return None
     n = len(x)
-    values, keys = (_exact(x).times(_exact(each.T)) for each in (V, K))
-    asked = _exact(x).times(_exact(Q.T))
+    values, keys = (exact_stack(x).times(exact_stack(each.T)) for each in (V, K))
+    asked = exact_stack(x).times(exact_stack(Q.T))
     if head.get("q_bias") is not None:
         shift = np.broadcast_to(np.asarray(head["q_bias"], dtype=np.float64), asked.floats.shape)
-        asked = asked.minus(_exact(-shift))
-    rows = NearStack(asked.floats[:, None, :], np.full(n, float(asked.off))).times(_exact(K))
+        asked = asked.minus(exact_stack(-shift))
+    rows = NearStack(asked.floats[:, None, :], np.full(n, float(asked.off))).times(exact_stack(K))
     lengths = (rows.size + rows.off) / scale * MORE
-    attended = NearStack(weights[:, None, :], _size(off[:, None, :]))
+    attended = NearStack(weights[:, None, :], size_above(off[:, None, :]))
     means_v, means_k = attended.times(values), attended.times(keys)
     weighted_floats = weights[:, :, None] * values.floats
     largest = np.abs(weights).max(axis=1) + off.max(axis=1)
-    slip = largest * float(values.off) + off.max(axis=1) * float(values.size) + 2 * U * _size(weighted_floats)
+    slip = largest * float(values.off) + off.max(axis=1) * float(values.size) + 2 * U * size_above(weighted_floats)
     weighted = NearStack(np.swapaxes(weighted_floats, 1, 2), slip * MORE + FLOOR)
     spread = weighted.times(values).minus(means_v.turned.times(means_v))
     mixed = weighted.times(keys).minus(means_v.turned.times(means_k))
     outer, inner = R.times(spread).times(R.turned), R.times(mixed).times(S.turned)
-    through = R.times(_exact(V))
+    through = R.times(exact_stack(V))
     whole = (spectral_above(through.floats) + float(through.off)) * MORE
     sharp = (whole * whole + lengths * lengths * (spectral_above_each(outer.floats) + outer.off)) * MORE
     own = (spectral_above_each(inner.floats) + inner.off) / scale * MORE

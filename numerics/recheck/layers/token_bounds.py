@@ -1,6 +1,6 @@
 """Bounds at given tokens, found again: attention weights and moments in balls (FLINT, 128 bits), norms by the float verifier.
 
-What is quicker in floats with bounds is asked there first (``sharp=False``), and in balls where that does not confirm.
+Floats with bounds are quicker and are asked first (``sharp=False``, :mod:`.quick_bounds`), balls where these do not confirm.
 
 :func:`bound_above` is at least the value of the statement's formula; what a report states must be at least that, and larger by
 :data:`MARGIN` of it at most.  Norms of products go through Cholesky factors of Gram matrices: with ``R^T R = O^T O + delta I``
@@ -19,13 +19,14 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
+from eigentoken.numerics.recheck.layers.quick_bounds import QuickLayer
 from eigentoken.numerics.recheck.layers.row_operators import row_operator_above
 from eigentoken.numerics.recheck.matrices.floats import spectral_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["MARGIN", "GivenLayer", "bound_above", "judged"]
+__all__ = ["MARGIN", "QUICK", "GivenLayer", "bound_above", "judged"]
 
 PRECISION = 128
 #: How much larger than the value found here a stated bound may be: it was enlarged so that it can be confirmed.
@@ -126,6 +127,11 @@ class GivenLayer:
         return self._sizes[head]
 
     @cached_property
+    def _quick(self) -> QuickLayer:
+        """The same in floats with bounds."""
+        return QuickLayer(self.heads, self.seen, self.allowed, self.turned)
+
+    @cached_property
     def _square(self) -> Any:
         """``max_ij |x_i - x_j|^2``."""
         return _square_of_diameter(self)
@@ -136,12 +142,12 @@ def bound_above(statement: str, layer: GivenLayer, head: int | None, *, sharp: b
 
     Not ``sharp``: in floats with bounds where there is such a form, which may be a little more.
     """
-    formula = (None if sharp else QUICK.get(statement)) or FORMULAS.get((statement, head is not None))
-    if formula is None:
-        return None
+    asked = (statement, head is not None)
+    forms = [each for each in (None if sharp else QUICK.get(asked), FORMULAS.get(asked)) if each is not None]
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
-        return _above(formula(layer, -1 if head is None else head))
+        values = (form(layer, -1 if head is None else head) for form in forms)
+        return next((_above(each) for each in values if each is not None), None)
     finally:
         flint.ctx.prec = old
 
@@ -158,7 +164,7 @@ def judged(stated: float | None, found: float | None) -> tuple[str, str]:
         return "undecided", f"{stated!r} is stated, at most {found:.12g} is shown here"
     if stated > found * (1 + MARGIN):
         return "fails", f"{stated!r} is stated, which is more than the formula gives, {found:.12g}"
-    return "holds", f"at least {found:.12g}, found in balls"
+    return "holds", f"at least {found:.12g}, found again with error bounds"
 
 
 # -- the formulas ---------------------------------------------------------------------------------------------------------------
@@ -264,12 +270,51 @@ def _row_operator(layer: GivenLayer, head: int) -> Any:
 
 
 def _row_operator_in_floats(layer: GivenLayer, head: int) -> Any:
-    found = row_operator_above(layer.heads[head], layer.seen, *_floats(layer._attention(head)[1]))
-    return _row_operator(layer, head) if found is None else arb(found)
+    rows = layer._quick.attention(head)
+    found = None if rows is None else row_operator_above(layer.heads[head], layer.seen, *rows[1:])
+    return None if found is None else arb(found)
 
 
-#: Formulas of heads that have a quick form beside the one in balls.
-QUICK = {"BD-J2": _row_operator_in_floats}
+def _diversity_in_floats(layer: GivenLayer, _: int) -> Any:
+    found = layer._quick.diversity()
+    return None if found is None else arb(found) / layer._least
+
+
+def _any_weights_in_floats(layer: GivenLayer, _: int) -> Any:
+    found = layer._quick.any_weights()
+    return None if found is None else arb(found) / layer._least
+
+
+def _from_norms_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.norms(head)
+    return None if found is None else arb(found[0]) * (arb(found[1]) * layer._square / 4).tanh()
+
+
+def _layer_from_norms_in_floats(layer: GivenLayer, _: int) -> Any:
+    parts = [_from_norms_in_floats(layer, head) for head in range(len(layer.heads))]
+    return None if any(each is None for each in parts) else sum(parts, arb(0))
+
+
+def _tanh_in_floats(layer: GivenLayer, head: int) -> Any:
+    width = layer._quick.oscillation(head)
+    return None if width is None else arb(min(1.0, _above((arb(width) / 4).tanh())))
+
+
+def _sink_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.sink(head)
+    return None if found is None else arb(min(1.0, found))
+
+
+#: The quick forms, in floats with bounds (:mod:`.quick_bounds`), beside those in balls; ``None`` where floats show nothing.
+QUICK = {
+    ("BD-D2", False): _diversity_in_floats,
+    ("BD-D3", False): _any_weights_in_floats,
+    ("BD-R1", True): _tanh_in_floats,
+    ("BD-R1b", True): _from_norms_in_floats,
+    ("BD-R4", False): _layer_from_norms_in_floats,
+    ("BD-M1", True): _sink_in_floats,
+    ("BD-J2", True): _row_operator_in_floats,
+}
 #: By statement, and whether it is about a head.
 FORMULAS = {
     ("BD-D2", False): _diversity,

@@ -25,7 +25,7 @@ from eigentoken.numerics.recheck.documents.reading import (
     unconfirmed,
 )
 from eigentoken.numerics.recheck.matrices import balls, floats, rational
-from eigentoken.numerics.recheck.matrices.bases import candidate_basis, float_discs
+from eigentoken.numerics.recheck.matrices.bases import Basis, candidate_basis, float_discs
 from eigentoken.numerics.recheck.matrices.exact_leaders import confirm_exactly
 from eigentoken.numerics.recheck.matrices.locating import BallPlaces, FloatPlaces, Places, Score
 from eigentoken.numerics.recheck.matrices.signs import FLOATS_FROM, at_least
@@ -125,9 +125,11 @@ def places(
 
 def _float_places(matrix: Exact, reach: Fraction, *, coarse: bool) -> Iterator[tuple[str, Places | None]]:
     values, e, rho = matrix.rounded
-    basis = candidate_basis(values)
+    if "basis" not in matrix.guesses:
+        matrix.guesses["basis"] = candidate_basis(values)
+    basis = matrix.guesses["basis"]
     spread = floats.scaled_above(reach, e)
-    if basis is None or not math.isfinite(spread):
+    if not isinstance(basis, Basis) or not math.isfinite(spread):
         yield "discs in floats", None
         return
     if coarse and (wide := float_discs(values, basis, rho + spread, coarse=True)) is not None:

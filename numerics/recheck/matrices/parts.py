@@ -25,7 +25,8 @@ def part_of(matrix: Exact, form: str) -> Exact:
                 return flint.fmpz_mat(*matrix.shape), flint.fmpz(1)
             return matrix.numerators - matrix.numerators.transpose(), matrix.denominator * 2
 
-        return Exact(skew, None, "", matrix.shape, halved(matrix, -1.0))
+        near = halved(matrix.approximate, -1.0)
+        return Exact(skew, None, "", matrix.shape, near, lambda: halved(matrix.finely, -1.0))
     if form == "minus-identity":
         given = matrix.approximate
         near = None if given is None else near_sum(given, (np.eye(*matrix.shape), 0.0), -1.0)
@@ -35,9 +36,8 @@ def part_of(matrix: Exact, form: str) -> Exact:
     raise RecheckError(f"unknown form {form!r}")
 
 
-def halved(matrix: Exact, sign: float) -> Near | None:
-    """``(M + sign M^T) / 2`` in floats with a bound, exactly symmetric or skew."""
-    given = matrix.approximate
+def halved(given: Near | None, sign: float) -> Near | None:
+    """``(M + sign M^T) / 2`` of floats near M, with a bound, exactly symmetric or skew."""
     return None if given is None else near_sum(given, (given[0].T, given[1]), sign, 0.5)
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "contradicted",
     "direction_below",
     "extreme_directions",
+    "reaches_below",
     "seen_kernel",
     "symmetric_exact",
 ]
@@ -44,7 +45,10 @@ def symmetric_exact(matrix: Exact) -> Exact:
     def build() -> tuple[flint.fmpz_mat, flint.fmpz]:
         return matrix.numerators + matrix.numerators.transpose(), matrix.denominator * 2
 
-    return Exact(build, values if same else None, "", matrix.shape, None if same else halved(matrix, 1.0))
+    if same:
+        return Exact(build, values, "", matrix.shape)
+    near = halved(matrix.approximate, 1.0)
+    return Exact(build, None, "", matrix.shape, near, lambda: halved(matrix.finely, 1.0))
 
 
 def at_least(
@@ -66,7 +70,7 @@ def at_least(
     if positive <= 1 and negative <= 1:
         return _by_directions(matrix, shift, positive, negative, beyond, until)
     with np.errstate(all="ignore"):
-        for each in (matrix, *matrix.sharper):
+        for each in matrix.ever_sharper():
             found = _by_floats(each, shift, beyond, transform)
             if found[0] >= positive and found[1] >= negative:
                 return None
@@ -138,11 +142,8 @@ def _by_directions(
     matrix: Exact, shift: Fraction, positive: int, negative: int, beyond: Fraction, until: float
 ) -> str | None:
     """One eigenvalue on a side, by one vector (from floats, not trusted)."""
-    values = _nearest(matrix, shift)
-    below = not negative or any(direction_below(matrix, x, -beyond - shift) for x in extreme_directions(values, 0))
-    above = not positive or any(
-        direction_below(matrix, x, -beyond + shift, flip=True) for x in extreme_directions(values, -1)
-    )
+    below = not negative or reaches_below(matrix, -beyond - shift)
+    above = not positive or reaches_below(matrix, -beyond + shift, flip=True)
     if below and above:
         return None
     with np.errstate(all="ignore"):
@@ -211,13 +212,31 @@ def _by_floats(matrix: Exact, shift: Fraction, beyond: Fraction, transform: Floa
     return floats.sign_counts(target, rho, bound * (1 + 2.0**-50) + 2.0**-1000, transform)
 
 
+def reaches_below(matrix: Exact, bound: Fraction, *, flip: bool = False) -> bool:
+    """Has ``M`` (``-M`` with ``flip``) an eigenvalue below ``bound``, shown by a vector?  All in floats first, then exactly."""
+    tried = []
+    for x in extreme_directions(matrix.rounded[0], -1 if flip else 0):
+        if _below_in_floats(matrix, x, bound, flip):
+            return True
+        tried.append(x)
+    return any(direction_below(matrix, x, bound, flip=flip) for x in reversed(tried))
+
+
+def _below_in_floats(matrix: Exact, direction: Floats, bound: Fraction, flip: bool) -> bool:
+    for each in matrix.ever_sharper():
+        if each is not matrix and each.approximate is None:
+            return False  # from here on it is formed exactly
+        values, e, rho = each.rounded
+        with np.errstate(all="ignore"):
+            if floats.quotient_below(-values if flip else values, rho, direction, floats.scaled_below(bound, e)):
+                return True
+    return False
+
+
 def direction_below(matrix: Exact, direction: Floats, bound: Fraction, *, flip: bool = False) -> bool:
     """Is ``x^T M x < bound x^T x`` (of ``-M`` with ``flip``)?  By floats with their bounds, else in exact arithmetic."""
-    values, e, rho = matrix.rounded
-    scaled = floats.scaled_below(bound, e)
-    with np.errstate(all="ignore"):
-        if floats.quotient_below(-values if flip else values, rho, direction, scaled):
-            return True
+    if _below_in_floats(matrix, direction, bound, flip):
+        return True
     pairs = [float(v).as_integer_ratio() for v in direction]
     q = max(d for _, d in pairs)
     x = flint.fmpz_mat(len(pairs), 1, [p * (q // d) for p, d in pairs])

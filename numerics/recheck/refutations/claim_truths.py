@@ -12,6 +12,7 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations import complex_numbers  # noqa: F401 - fills its rows of EXACT_NUMBER
+from eigentoken.numerics.recheck.refutations.centre_terms import decided_on_the_centre
 from eigentoken.numerics.recheck.refutations.condition_truths import CONDITION_TRUTH, EXACT_NUMBER
 from eigentoken.numerics.recheck.refutations.exact_motions import (
     falls_to_zero_or_stays,
@@ -99,7 +100,9 @@ def truth_lyapunov_stable(word: claims.LyapunovStable, look: IndependentInstance
         return None if turns_over is None and look.instance.system.time is Time.MAP else False
     if look.unstable() or turns_away(look):
         return False
-    return True if look.stable() or rests_on_a_manifold(look) or falls_to_zero_or_stays(look) else None
+    if look.stable() or rests_on_a_manifold(look) or falls_to_zero_or_stays(look):
+        return True
+    return decided_on_the_centre(look, data["data"]) if data.get("kind") == "stability/centre-form" else None
 
 
 @CLAIM_TRUTH.register(claims.SpectrumIs)

@@ -32,12 +32,15 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = [
+    "all_inside",
     "falls_to_zero_or_stays",
     "finds_no_rest",
     "keeps_away_from_zero",
     "rests_on_a_manifold",
     "stays_in_a_ball",
     "turns_away",
+    "turns_for_ever",
+    "z",
 ]
 
 z = sp.Symbol("z")
@@ -135,8 +138,26 @@ def keeps_away_from_zero(look: IndependentInstance) -> bool:
 
 def finds_no_rest(look: IndependentInstance) -> bool:
     """Has it no limit?"""
+    if look.instance.system.space is Space.SPHERE:
+        return turns_for_ever(look)
     found = _signs(look)
     return found[0] > 0 or found[1] > 0 or found[2] > 1 if found is not None else _mirrored(look) == 1
+
+
+def turns_for_ever(look: IndependentInstance) -> bool:
+    """Equal tokens on the sphere: has the value matrix no eigenvector in the span of its powers at the start?"""
+    system, values = look.instance.system, _values(look)
+    tokens = [sp.Matrix(token) for token in look.instance.tokens]
+    if system.space is not Space.SPHERE or not system.standard or system.rotary is not None or values is None:
+        return False
+    if any(token != tokens[0] for token in tokens) or not all(entry.is_Rational for entry in tokens[0]):
+        return False
+    F, span = sum(values, sp.zeros(look.instance.d)), [tokens[0]]
+    while sp.Matrix.hstack(*span, F * span[-1]).rank() > len(span):
+        span.append(F * span[-1])
+    basis = sp.Matrix.hstack(*span)
+    inner = (basis.T * basis).inv() * basis.T * F * basis
+    return not sp.Poly(inner.charpoly(z).as_expr(), z, domain="QQ").real_roots()
 
 
 def _values(look: IndependentInstance) -> list[sp.Matrix] | None:
@@ -207,28 +228,57 @@ def _some_pair_rises(look: IndependentInstance) -> bool:
 
 
 def rests_on_a_manifold(look: IndependentInstance) -> bool:
-    """Tokens v and -v on common eigenspaces of dimension m: m - 1 multipliers on the boundary, all others inside."""
+    """A manifold of rest of dimension m, with m multipliers on the boundary and all others inside.
+
+    Tokens v and -v on common eigenspaces, or states whose pushes vanish, with weights that do not depend on the state.
+    """
     system, values = look.instance.system, _values(look)
     tokens = [sp.Matrix(token) for token in look.instance.tokens]
-    if system.space is not Space.SPHERE or not system.standard or system.rotary is not None or values is None:
+    if system.space is Space.ELLIPSOID or not system.standard or system.rotary is not None or values is None:
         return False
+    if look.at_rest() is not True:
+        return False
+    dimension = max(_rotated_rest(look, tokens, values), _rest_with_equal_weights(look, tokens, values))
+    polynomial = intrinsic_charpoly(look.instance) if dimension >= 0 else None
+    if dimension < 0 or polynomial is None:
+        return dimension >= 0 and system.time is Time.FLOW and _counted(look, dimension)
+    limit, rest, times = int(system.time is Time.MAP), polynomial, 0
+    while rest.degree() > 0 and rest.eval(limit) == 0:
+        rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
+    return bool(times == dimension and all_inside(rest, system.time))
+
+
+def _rotated_rest(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> int:
+    """The dimension of the equilibria of tokens v and -v on common eigenspaces; -1 where the state is none."""
     v = tokens[0]
-    if any(token not in (v, -v) for token in tokens) or look.at_rest() is not True:
-        return False
+    if look.instance.system.space is not Space.SPHERE or any(token not in (v, -v) for token in tokens):
+        return -1
     around: list[sp.Matrix] = []
     for F in () if _pairs_rest(look, tokens) else values:
         mu = (v.T * F * v)[0, 0]
         if F * v != mu * v:
-            return False
+            return -1
         around.append(F - mu * sp.eye(look.instance.d))
-    dimension = look.instance.d - 1 - (sp.Matrix.vstack(*around).rank() if around else 0)
-    polynomial = intrinsic_charpoly(look.instance)
-    if polynomial is None:
-        return system.time is Time.FLOW and _counted(look, dimension)
-    limit, rest, times = int(system.time is Time.MAP), polynomial, 0
-    while rest.degree() > 0 and rest.eval(limit) == 0:
-        rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
-    return bool(times == dimension and _all_inside(rest, system.time))
+    return look.instance.d - 1 - (int(sp.Matrix.vstack(*around).rank()) if around else 0)
+
+
+def _rest_with_equal_weights(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> int:
+    """The dimension of the states on which all pushes vanish, with weights that do not depend on the state; -1 where unknown."""
+    system, n, d = look.instance.system, look.instance.n, look.instance.d
+    heads = look.instance.parameters["heads"] if system.multihead else (look.instance.parameters,)
+    scores = [sp.Matrix(head[system.score]) for head in heads] if system.score else []
+    if any(not M.is_zero_matrix for M in scores) or any(not e.is_Rational for token in tokens for e in token):
+        return -1
+    F, mask = sum(values, sp.zeros(d)), look.instance.mask
+    rows = [[1 if mask is None or mask[i][j] else 0 for j in range(n)] for i in range(n)]
+    weights = sp.Matrix([[sp.Rational(entry, sum(row)) for entry in row] for row in rows])
+    push = sp.kronecker_product(weights, F)
+    if not (push * sp.Matrix.vstack(*tokens)).is_zero_matrix:
+        return -1
+    flat = system.space is Space.EUCLIDEAN
+    tangent = sp.eye(n * d) if flat else sp.diag(*[sp.Matrix.hstack(*token.T.nullspace()) for token in tokens])
+    seen = (push * tangent).rank()
+    return int(tangent.cols - seen) if seen == push.rank() else -1
 
 
 def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
@@ -265,7 +315,7 @@ def falls_to_zero_or_stays(look: IndependentInstance) -> bool:
     return bool(P.T == P and P.is_positive_definite and (W + W.T).is_positive_semidefinite)
 
 
-def _all_inside(polynomial: sp.Poly, time: Time) -> bool:
+def all_inside(polynomial: sp.Poly, time: Time) -> bool:
     """All roots in the open left half plane, or the open disc (``z = (1 + y)/(1 - y)`` takes one to the other)."""
     y, degree, c = sp.Symbol("y"), polynomial.degree(), polynomial.all_coeffs()
     if degree == 0:

@@ -11,7 +11,12 @@ import sympy as sp
 from mpmath import iv
 
 from eigentoken.numerics.recheck.refutations.escapes import escapes
-from eigentoken.numerics.recheck.refutations.exact_motions import finds_no_rest, keeps_away_from_zero, stays_in_a_ball
+from eigentoken.numerics.recheck.refutations.exact_motions import (
+    finds_no_rest,
+    keeps_away_from_zero,
+    stays_in_a_ball,
+    turns_for_ever,
+)
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
@@ -58,7 +63,11 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/bracketed-start":
         return False if _bracketed(look, word, inner) else None
     if kind == "limit/known-orbit" and isinstance(word, claims.Converges):
-        away = {points.Zero: keeps_away_from_zero, points.SomeEquilibrium: finds_no_rest}.get(type(word.place))
+        away = {
+            points.Zero: keeps_away_from_zero,
+            points.SomeEquilibrium: finds_no_rest,
+            points.ConsensusAt: turns_for_ever,
+        }.get(type(word.place))
         return False if away is not None and away(look) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None

@@ -161,7 +161,8 @@
     list.append(entry);
   };
   let asked = 0;
-  async function choose(row, column) {
+  async function choose(row, column, unasked = false) {
+    detail.toggleAttribute("data-unasked", unasked);
     cells.flat().forEach(cell => cell && cell.setAttribute("aria-selected", "false"));
     cells[row][column].setAttribute("aria-selected", "true");
     const layer = distinct[row], list = make("dl"), turn = asked += 1;
@@ -297,7 +298,7 @@
   const plot = (title, axis, series, zero) => {
     const points = series.flatMap(each => each.values.map((value, i) => ({ i, value, low: each.band?.[i][0], high: each.band?.[i][1], colour: each.colour })));
     const figure = make("figure"), whole = points.length < 12 ? points.map(each => each.i) : undefined;
-    figure.append(picture(title, { width: 262, height: 200, marginLeft: 42, marginBottom: 36, marginTop: 14,
+    figure.append(picture(title, { width: 262, height: 200, marginLeft: 54, marginBottom: 36, marginTop: 14,
       x: { label: axis, ticks: whole ?? 6, tickFormat: k => Number.isInteger(k) ? String(k) : "" }, y: { label: null, ticks: 5, grid: true, zero },
       marks: [
         ...(zero ? [Plot.ruleY([0], { stroke: "var(--soft)" })] : []),
@@ -324,7 +325,10 @@
   // unpacked at once and drawn when the reader comes near; paper cannot wait, so what is unpacked by then is drawn for it
   if (distinct.length) full(distinct[0]).catch(() => {});
   new IntersectionObserver((seen, watch) => {
-    if (seen.some(each => each.isIntersecting)) { watch.disconnect(); cloud(); }
+    if (seen.some(each => each.isIntersecting)) {
+      watch.disconnect(); cloud();
+      if (!asked && cells.length) choose(0, cells[0][0] ? 0 : count, true);  // the reader sees what a choice shows
+    }
   }, { rootMargin: "600px" }).observe(document.getElementById("cloud"));
   window.addEventListener("beforeprint", () => {
     const layer = ready.get(Number(which.value));

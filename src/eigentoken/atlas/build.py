@@ -123,22 +123,22 @@ def _statement(
 ) -> str:
     from eigentoken.proofs.typeset.document import of_statement
     from eigentoken.proofs.typeset.html import to_html_body
-    from eigentoken.proofs.verify import evidence_of
 
     body = to_html_body(of_statement(told)).replace('<pre class="bibtex">', COPY + '<pre class="bibtex">', 1)
     heading, _, rest = body.removeprefix("<h1>").partition("</h1>")
     play = playground(told)
+    statement, mark, derivation = _with_ids(rest, told.id).partition("<h2>Derivation")
     return filled(
         "atlas_statement.html",
         beside=_beside(*beside),
         told=told,
         heading=Markup(heading),
-        body=Markup(_with_ids(rest, told.id)),
+        statement=Markup(statement),
+        derivation=Markup(mark + derivation),
         word=words[told.id],
         paper=PAPERS.get(told.source.paper),
         depends=_pages(told.depends, registry),
         used_by=_pages([each.id for each in registry if told.id in each.depends], registry),
-        evidence=evidence_of(told),
         play=None if play is None else json.dumps(play),
     )
 

@@ -47,11 +47,13 @@ class Estimate:
         from eigentoken.numerics.layers.costs import exponents
 
         cost, shape = self.layer, self.shape
-        widest = max(each.d for each in self.measured)
+        widest, narrowest = max(each.d for each in self.measured), min(each.d for each in self.measured)
         grown = exponents(self.measured)[-1]
         how = (
             "measured at this width"
             if cost.measured
+            else f"below the narrowest that was measured, d = {narrowest}, with time on the line through the first two"
+            if cost.d < narrowest
             else f"between measured widths up to {widest}"
             if cost.d <= widest
             else f"beyond the widest that was measured, d = {widest}, with time as d^{max(3.0, grown):.2f} (measured there: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from eigentoken.checking.intervals import interval
 from eigentoken.checking.report import Report
 from eigentoken.checking.summary import difference_text, met_of, regime_heading
 from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.indented import indented
 from eigentoken.files.writing import Replacement, write_text
 
 __all__ = ["arrays_beside", "to_html", "to_json", "to_latex", "write_report"]
@@ -55,7 +55,7 @@ def to_json(report: Report) -> str:
     """The document with its schema."""
     from eigentoken.schemas import schema
 
-    return json.dumps({"schema": schema("check")["$id"], **report.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return indented({"schema": schema("check")["$id"], **report.as_dict()}) + "\n"
 
 
 def to_html(report: Report) -> str:

@@ -152,11 +152,27 @@ def _measured(report: Report) -> dict[str, object]:
 def _provenance(report: Report) -> dict[str, object]:
     return {
         "legend": Markup(legend_html()),
-        "conventions": report.document["conventions"],
+        "conventions": _typeset(report.document["conventions"]),
         "stamps": sorted({layer["convention"] for layer in report.layers}),
         "version": report.document["version"],
         "data": Markup(data_scripts(report)),
     }
+
+
+#: Formulas of the conventions, which a document has as plain text.
+FORMULAS = {
+    "F = sum_h O_h V_h": r"\(F=\sum_hO_hV_h\)",
+    "S = sum_h Q_h^T K_h": r"\(S=\sum_hQ_h^{\top}K_h\)",
+    "U_h = O_h V_h": r"\(U_h=O_hV_h\)",
+    "P_h = Q_h^T K_h / scale": r"\(P_h=Q_h^{\top}K_h/\text{scale}\)",
+    "alpha = 1": r"\(\alpha=1\)",
+}
+
+
+def _typeset(conventions: str) -> str:
+    for plain, formula in FORMULAS.items():
+        conventions = conventions.replace(plain, formula)
+    return conventions
 
 
 def summary_html(report: Report) -> str:

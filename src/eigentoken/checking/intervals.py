@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["at_least", "interval", "share"]
+__all__ = ["at_least", "interval", "interval_in_words", "share"]
 
 
 def interval(ends: Sequence[float | str] | None, digits: int = 4) -> str:
@@ -37,6 +37,19 @@ def at_least(low: float, digits: int = 3) -> str:
     ('2.33', '8.07e-07')
     """
     return _shown(float(Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(low))), digits)
+
+
+def interval_in_words(ends: Sequence[float | str], digits: int = 3) -> str:
+    """The same in a sentence, for numbers that are not negative.
+
+    >>> interval_in_words((1.8301e-05, 0.1809)), interval_in_words((0.0, 2.881)), interval_in_words((3.15, 3.15))
+    ('between 1.83e-05 and 0.181', 'at most 2.89', '3.15')
+    """
+    shown = interval(ends, digits)
+    if not shown.startswith("["):
+        return shown
+    low, high = shown[1:-1].split(", ")
+    return f"at most {high}" if float(low) == 0 else f"between {low} and {high}"
 
 
 def share(part: Sequence[float | str] | None, whole: Sequence[float | str] | None, digits: int = 3) -> str:

@@ -33,8 +33,9 @@ def layer_record(
     watch: Callable[[float, str], None] = lambda _share, _now: None,
     *,
     heads_only: bool = False,
+    arrays: bool = False,
 ) -> tuple[LayerRecord, dict[str, np.ndarray]]:
-    """Findings and hypotheses of one :class:`eigentoken.models.Layer`, and the arrays of the certificates by digest.
+    """Findings and hypotheses of one :class:`eigentoken.models.Layer`; with ``arrays`` those of the certificates, by digest.
 
     ``watch`` is told which share of the layer is done, and what begins.
     ``heads_only``: through the factors of each head; no d x d matrix is formed, and what is asked of F and S is undecided.
@@ -72,6 +73,8 @@ def layer_record(
     }
     if all(each.differences for each in _systems_of(THRESHOLD, weights)):
         record["alpha_star"] = None  # a number of F that decides nothing about this layer
+    if not arrays:
+        return record, {}
     return record, _arrays(
         [*answers.verdicts(), *findings.verdicts(), *(v for each in readings for v in each.verdicts())]
     )

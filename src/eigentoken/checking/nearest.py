@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eigentoken.display import frame, html_table, listing
 
 if TYPE_CHECKING:
-    import numpy as np
     from pandas import DataFrame
 
     from eigentoken.documents.check_document import Interval
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     )
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.models.loading.rows import Letter
     from eigentoken.numerics.layers.layer_readings import StatementOnLayer
+    from eigentoken.numerics.layers.reaching import Factors, StoredHeads
     from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.numerics.layers.weights import LayerWeights
     from eigentoken.theory.statements.statement import Statement
@@ -32,6 +34,7 @@ __all__ = ["NearestReport", "nearest"]
 
 #: Shifts of the leading eigenvalue, as shares of the norm: the first that survives the rounding to the stored dtype is taken.
 SHIFTS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
+ROWS: tuple[Letter, ...] = ("Q", "K", "V")
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,12 +65,7 @@ class NearestReport:
             said += _of_heads(each)
         written = self.document["written"]
         if written is not None:
-            held = written["words"].count("holds")
-            moved = ", ".join(interval(ends, 3) for ends in written["moved"])
-            said.append(
-                f"wrote {written['folder']}: after rounding it holds in {held} of {len(written['words'])} layers, certified; "
-                f"|F' - F| of the changed layers: {moved}"
-            )
+            said.append(_of_written(written))
         return said
 
     def to_frame(self) -> DataFrame:
@@ -89,6 +87,25 @@ class NearestReport:
         )
 
 
+def _of_written(written: NearestWritten) -> str:
+    """Where the copy is, what of it is certified, how far it is, and by which of its matrices."""
+    from eigentoken.checking.intervals import interval
+
+    held = written["words"].count("holds")
+    moved = ", ".join(interval(ends, 3) for ends in written["moved"])
+    said = (
+        f"wrote {written['folder']}: after rounding it holds in {held} of {len(written['words'])} layers, certified; "
+        f"|F' - F| of the changed layers: {moved}"
+    )
+    scores = [interval(ends, 3) for ends in written["scores_moved"] if ends is not None]
+    said += f"; |P' - P|: {', '.join(scores)}" if scores else ""
+    letters = "".join(letter for letter in "OQKV" if any(letter in each for each in written["changed"]))
+    words = {"O": "output matrices", "Q": "queries", "K": "keys", "V": "values"}
+    *first, last = (words[letter] for letter in letters)
+    said += f"; by other {', '.join(first)}{' and ' if first else ''}{last}"
+    return said + (", which divide F' anew among the heads" if "V" in letters else "")
+
+
 def _of_heads(row: NearestLayer) -> list[str]:
     """One sentence for the single heads of a layer: how many meet it, and how far each of the others is."""
     heads = row["heads"]
@@ -108,10 +125,10 @@ def _of_heads(row: NearestLayer) -> list[str]:
 
 
 def _away(row: NearestLayer | NearestAsIf | NearestOfHead) -> str:
-    from eigentoken.checking.intervals import interval
+    from eigentoken.checking.intervals import interval_in_words
 
     verb = "are" if " and " in row["of"] else "is"
-    return "" if row["distance"] is None else f"{row['of']} {verb} {interval(row['distance'], 3)} away, "
+    return "" if row["distance"] is None else f"{row['of']} {verb} {interval_in_words(row['distance'])} away, "
 
 
 def nearest(
@@ -125,10 +142,11 @@ def nearest(
     """The certified distance of each layer to the weights that meet the conditions of a statement.
 
     With ``folder``, a checkpoint is written there whose layers meet them: the output matrices of the failing layers are changed
-    so that ``F = sum_h O_h V_h`` becomes the neighbour, rounded to the stored dtype, and the conditions are certified of what
-    is stored.  Refused where that cannot be: the statement is not about the model, no weights of these shapes meet it, it is an
-    equality that rounding breaks, or the values cannot reach the neighbour.  ``watch`` is told what begins, ``done`` is called
-    after each layer.
+    so that ``F = sum_h O_h V_h`` becomes the neighbour (and the keys of an only head, so that its scores do), rounded to the
+    stored dtype; where rounding breaks it, as an equality is broken, the neighbour itself is stored
+    (:mod:`eigentoken.numerics.layers.reaching`).  The conditions are certified of what is stored.  Refused where that cannot
+    be: the statement is not about the model, no weights of these shapes meet it, or none that were found survive the rounding.
+    ``watch`` is told what begins, ``done`` is called after each layer.
     """
     from eigentoken.checking.run import open_model
     from eigentoken.theory.statements.registry import statements
@@ -236,7 +254,7 @@ def _written(
     loaded: Model, asked: Statement, rows: list[NearestLayer], failing: list[int], folder: Path
 ) -> NearestWritten:
     from eigentoken.checking.run import check
-    from eigentoken.models.loading.write import save_edited
+    from eigentoken.models.loading.write import save_edited, source_of_copy
 
     away = [each for each in rows if each["word"] not in ("holds", "fails", "undecided")]
     if away:
@@ -245,53 +263,119 @@ def _written(
         )
     if not failing:
         raise ValueError(f"{asked.called} holds in every layer already: there is nothing to write")
-    outputs: dict[int, np.ndarray] = {}
-    moved: list[Interval] = []
-    for index in failing:
-        outputs[index], distance = _edited(loaded, asked, loaded.layer(index), rows)
-        moved.append(distance)
-    saved = save_edited(loaded, folder, outputs)
-    report = check(str(folder), statements=asked.id, sequences=0)
+    edits = {index: _edited(loaded, asked, loaded.layer(index), rows) for index in failing}
+    saved = save_edited(
+        loaded,
+        folder,
+        {index: each.factors["O"] for index, each in edits.items() if "O" in each.factors},
+        {
+            index: {letter: each.factors[letter] for letter in ROWS if letter in each.factors}
+            for index, each in edits.items()
+            if set(each.factors) - {"O"}
+        },
+    )
+    report = check(source_of_copy(loaded, folder), statements=asked.id, sequences=0)
     (told,) = report.statements
     return {
         "folder": str(folder),
         "layers_changed": list(saved.layers),
         "words": list(told["layers"]),
-        "moved": moved,
+        "changed": ["".join(letter for letter in "OQKV" if letter in each.factors) for each in edits.values()],
+        "moved": [each.moved for each in edits.values()],
+        "scores_moved": [each.scores_moved for each in edits.values()],
     }
 
 
-def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLayer]) -> tuple[np.ndarray, Interval]:
-    """The output matrix of a layer with the smallest shift that survives the rounding, and how far F moved."""
-    import numpy as np
+@dataclass(frozen=True, eq=False)
+class _Edit:
+    """Other stored matrices of a layer, rounded, and how far F and the scores of an only head moved by them."""
 
+    factors: Factors
+    moved: Interval
+    scores_moved: Interval | None
+
+
+def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLayer]) -> _Edit:
+    """The stored matrices of a layer with the smallest shift that survives the rounding, its heads kept where that can be."""
     from eigentoken.checking.layers import weights_of
-    from eigentoken.checking.steer_effects import with_output
-    from eigentoken.models.loading.write import round_to_stored
-    from eigentoken.numerics.layers.nearest import moved_by, outputs_reaching
+    from eigentoken.numerics.layers.quantities import as_json
+    from eigentoken.numerics.layers.reaching import as_it_stands, moved_scores, moved_values, near
     from eigentoken.numerics.layers.statement_distances import nearest_values
 
     (row,) = [each for each in rows if each["layer"] == layer.weights_of]
-    dtype = loaded.store.infos[layer.output_stored.name].dtype
-    stored = weights_of(layer)
-    for shift in () if "no weights of" in row["says"] else SHIFTS:
-        found = nearest_values(asked, stored, shift)
-        if found is None:
+    stored, reached = weights_of(layer), False
+    shifts = () if "no weights of" in row["says"] else SHIFTS
+    wanted = [found for shift in shifts if (found := nearest_values(asked, stored, shift)) is not None]
+    for way, found in product((near, as_it_stands), wanted):
+        made = way(found, _stored_heads(layer))
+        rounded = None if made is None else _rounded(loaded, layer, made)
+        reached = reached or made is not None
+        if rounded is None:
             continue
-        if found.value is None or found.score is not None:
-            raise ValueError(f"{asked.id} asks of the scores too: a copy is written by other output matrices alone")
-        wanted = outputs_reaching(found.value, layer.output_matrix(), layer.value_matrix())
-        if wanted is None:
-            raise ValueError(
-                f"layer {layer.index}: the values have too small a rank to reach the neighbour by another output matrix"
-            )
-        rounded = round_to_stored(wanted, dtype)
-        if not np.isfinite(rounded).all():
-            continue
-        changed = with_output(layer, rounded)
+        changed = _with_factors(layer, rounded)
         if str(_read(changed, asked).answer) == "holds":
-            return rounded, moved_by(stored, weights_of(changed))
+            after = weights_of(changed)
+            scores = moved_scores(stored, after) if {"Q", "K"} & set(rounded) else None
+            return _Edit(rounded, as_json(moved_values(stored, after)), None if scores is None else as_json(scores))
+    if row["distance"] is not None and row["distance"][1] != "inf" and not reached:
+        why = "the values have too small a rank"
+        if "S" in row["of"]:
+            why += ", or the scores are those of several heads, of positions or of a narrow head"
+        raise ValueError(f"layer {layer.index}: {row['of']} cannot be written by matrices of these shapes: {why}")
     raise ValueError(
-        f"layer {layer.index}: no neighbour that meets {asked.called} survives the rounding to {dtype} ({row['says']}); "
-        "an equality such as F = F^T is broken by any rounding"
+        f"layer {layer.index}: no neighbour that meets {asked.called} survives the rounding to {layer.stored_dtype} "
+        f"({row['says']})"
     )
+
+
+def _stored_heads(layer: Layer) -> StoredHeads:
+    from eigentoken.models.loading.rows import stacked
+    from eigentoken.numerics.layers.reaching import StoredHeads
+
+    return StoredHeads(
+        layer.output_matrix(),
+        stacked(layer, "Q"),
+        stacked(layer, "K"),
+        stacked(layer, "V"),
+        float(layer.heads[0].scale),
+        [head.kv_index for head in layer.heads],
+        layer.rotary is not None,
+    )
+
+
+def _rounded(loaded: Model, layer: Layer, made: Factors) -> Factors | None:
+    """The matrices as the file will hold them; None where one of them overflows."""
+    import numpy as np
+
+    from eigentoken.models.loading.rows import rows_of
+    from eigentoken.models.loading.write import round_to_stored
+
+    found: Factors = {}
+    for letter, matrix in made.items():
+        if letter == "O":
+            found[letter] = round_to_stored(matrix, loaded.store.infos[layer.output_stored.name].dtype)
+        else:
+            found[letter] = np.empty(matrix.shape)
+            for name, (inside, _) in rows_of(loaded, layer.index, letter).items():
+                found[letter][inside] = round_to_stored(matrix[inside], loaded.store.infos[name].dtype)
+        if not np.isfinite(found[letter]).all():
+            return None
+    return found
+
+
+def _with_factors(layer: Layer, made: Factors) -> Layer:
+    """The layer with other stored matrices."""
+    from dataclasses import replace
+
+    from eigentoken.checking.steer_effects import with_output
+
+    heads, starts = list(with_output(layer, made["O"]).heads if "O" in made else layer.heads), dict.fromkeys(ROWS, 0)
+    for number, head in enumerate(heads):
+        parts: dict[str, Any] = {}
+        for letter in ROWS:
+            rows = len(getattr(head, letter))
+            if letter in made:
+                parts[letter] = made[letter][starts[letter] : starts[letter] + rows]
+            starts[letter] += rows
+        heads[number] = replace(head, **parts)
+    return replace(layer, heads=tuple(heads))

@@ -37,6 +37,8 @@ __all__ = [
 
 #: Entries of the tokens of one layer up to which the certificate of the hemisphere, which repeats them, is kept.
 KEPT = 4096
+#: Numbers of a state are smaller: the norms of a layer square them.
+LARGEST = 1e150
 
 
 class StatesError(ValueError):
@@ -216,6 +218,8 @@ def own_states(states: object, model: Model) -> OwnStates:
     if not np.isfinite(array).all():
         where = tuple(int(each) for each in np.argwhere(~np.isfinite(array))[0])
         raise StatesError(f"states must be finite, got {array[where]} at {where}")
+    if float(np.abs(array).max()) >= LARGEST:
+        raise StatesError(f"states must be {wanted}, each number below {LARGEST:g}: its square would be no float")
     kept = np.float64 if array.dtype.itemsize == 8 else np.float32  # both hold the given numbers exactly
     return OwnStates(np.ascontiguousarray(array, dtype=kept), source)
 

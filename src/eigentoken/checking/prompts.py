@@ -58,6 +58,8 @@ def read_prompts(prompts: object, model: Model) -> Prompts:
         source, given = Path(prompts).name, _from_file(Path(prompts))
     if isinstance(given, np.ndarray):
         given = list(given)
+    if isinstance(given, list) and not given:
+        raise PromptsError(f"prompts must be one or more: {'the list' if source == 'list' else source} has none")
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise PromptsError(f"prompts must be {FORMS}, got {type(given).__name__}")
     texts = [each for each in given if isinstance(each, str)]
@@ -115,6 +117,8 @@ def _fitting(number: int, ids: Any, model: Model) -> Array:
     embedding: Any = model.embedding()
     rows, position = len(embedding.token), getattr(embedding, "position", None)
     named = f"prompts: prompt {number}"
+    if ids.size == 0:
+        raise PromptsError(f"{named} has no tokens: at least 2 are needed")
     if ids.dtype.kind not in "iu" or ids.ndim != 1:
         raise PromptsError(f"{named} must be a text or a list of token ids, got {ids.dtype} of shape {ids.shape}")
     if len(ids) < 2:

@@ -20,6 +20,7 @@ from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
+from eigentoken.numerics.pool import ON_CLUSTER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KEPT", "check", "open_model"]
 
+#: Files that a model is read from.
+READ = (".safetensors", ".json", ".bin", ".pt", ".pth", ".gguf", ".npz")
 #: What is said of a layer that an earlier run has examined.
 KEPT = "kept from an earlier run"
 
@@ -190,17 +193,38 @@ def affordable_jobs(d: int, jobs: int, heads_only: bool = False) -> int:
 def _together(model: object, loaded: Model, options: _Options) -> int:
     """How many layers are examined at once; a model in memory is not sent to other processes."""
     if not isinstance(model, str | os.PathLike):
-        if options.backend == "dask":
-            raise ValueError("the dask backend opens the model in each worker: give a path or a hub id, not an object")
+        if options.backend in ON_CLUSTER:
+            raise ValueError(
+                f"the {options.backend} backend opens the model in each worker: give a path or a hub id, not an object"
+            )
         return 1
-    return options.jobs if options.backend == "dask" else affordable_jobs(loaded.d, options.jobs, options.heads_only)
+    return (
+        options.jobs if options.backend in ON_CLUSTER else affordable_jobs(loaded.d, options.jobs, options.heads_only)
+    )
 
 
 @lru_cache(maxsize=1)
-def _load(source: str) -> Model:
+def _loaded(source: str, _stamp: tuple[tuple[str, int, int], ...]) -> Model:
     from eigentoken.models import load
 
     return load(source)
+
+
+def _load(source: str) -> Model:
+    """The model, opened again where its files are others now, as those of a training that writes over its last step."""
+    return _loaded(source, _stamp(source))
+
+
+def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
+    """Names, times and sizes of the files at a path; of a hub id or a sample nothing, they do not change."""
+    bare = Path(source if os.path.lexists(source) else source.partition("#")[0]).expanduser()
+    try:
+        beside = bare if bare.is_dir() else bare.parent if bare.is_file() else None
+        files = [] if beside is None else [each for each in beside.iterdir() if each.suffix in READ and each.is_file()]
+        found = [(each.name, each.stat()) for each in files]
+    except OSError:
+        return ()
+    return tuple(sorted((name, kept.st_mtime_ns, kept.st_size) for name, kept in found))
 
 
 def open_model(model: object) -> Model:
@@ -226,17 +250,18 @@ def _folder(options: _Options) -> Path:
 
 
 def _binding(loaded: Model, ids: Sequence[str], options: _Options) -> str:
-    """sha256 of what the results depend on: version and code, weights, statements, options."""
+    """sha256 of what the results depend on: version and code, weights and their configuration, statements, options."""
     from eigentoken.theory.statements.registry import statements
     from eigentoken.version import __version__
 
     registry = statements()
-    digests = [registry.digest(registry.get(name)) for name in ids]
+    asked = [registry.get(name) for name in ids]
+    digests = [registry.digest(each) for each in asked if not _of_the_book(registry.origin(each))]
     key = json.dumps(
         [
             __version__,
             code_digest(),
-            loaded.fingerprint(),
+            _reading(loaded),
             list(ids),
             digests,
             options.fold,
@@ -248,16 +273,25 @@ def _binding(loaded: Model, ids: Sequence[str], options: _Options) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+def _of_the_book(origin: Path | None) -> bool:
+    """Is it stated in a file of our own book, whose text is in :func:`code_digest`?"""
+    import eigentoken.proofs
+
+    return origin is not None and origin.resolve().is_relative_to(Path(eigentoken.proofs.__path__[0]).resolve())
+
+
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """sha256 of the code that finds results: results of other code are not reused."""
+    """sha256 of the code that finds results, and of the book's text: results of others are not reused."""
     import eigentoken.checking
     import eigentoken.models
     import eigentoken.numerics
+    import eigentoken.proofs
     import eigentoken.theory
 
     digest = hashlib.sha256()
-    for package in (eigentoken.theory, eigentoken.numerics, eigentoken.models, eigentoken.checking):
+    own = (eigentoken.theory, eigentoken.numerics, eigentoken.proofs, eigentoken.models, eigentoken.checking)
+    for package in own:
         for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -335,7 +369,7 @@ def _records(
     loaded: Model, missing: Sequence[int], ids: Sequence[str], options: _Options, jobs: int, inside: Inside | None
 ) -> Iterator[tuple[int, LayerRecord, dict[str, np.ndarray]]]:
     """The records of the layers as they come, one layer a task of the pool that the lab has, too."""
-    if options.backend != "dask" and (jobs == 1 or len(missing) < 2):
+    if options.backend not in ON_CLUSTER and (jobs == 1 or len(missing) < 2):
         for index in missing:
             tell = (lambda _share, _now: None) if inside is None else partial(inside, index)
             yield index, *_record(loaded, index, ids, options, tell)
@@ -343,10 +377,10 @@ def _records(
     from eigentoken.models import ModelError
     from eigentoken.numerics.pool import Lost, Pool
 
-    same = code_digest(), loaded.fingerprint()
+    same = code_digest(), _reading(loaded)
     place = _everywhere(loaded.source)
     with (
-        listening(None if options.backend == "dask" else inside) as folder,
+        listening(None if options.backend in ON_CLUSTER else inside) as folder,
         Pool(jobs, options.backend, options.address) as pool,
     ):
         tasks = [(place, index, tuple(ids), options, folder, *same) for index in missing]
@@ -366,22 +400,22 @@ def _everywhere(source: str) -> str:
 
 
 def _record_of(
-    source: str, index: int, ids: Sequence[str], options: _Options, folder: str | None, code: str, fingerprint: str
+    source: str, index: int, ids: Sequence[str], options: _Options, folder: str | None, code: str, reading: str
 ) -> tuple[LayerRecord, dict[str, np.ndarray]]:
     """One layer in a worker, which must have the same code and the same weights."""
     from eigentoken.models import ModelError
 
     if code_digest() != code:
         raise ModelError("a worker runs other code of eigentoken than the check: install the same version there")
-    if _fingerprint(source) != fingerprint:
+    if _reading(_load(source)) != reading:
         raise ModelError(f"a worker reads other weights at {source}: give a path that is the same file for all workers")
     return _record(_load(source), index, ids, options, teller(folder, index))
 
 
-@lru_cache(maxsize=1)
-def _fingerprint(source: str) -> str:
-    """Of the weights as this process reads them, once."""
-    return _load(source).fingerprint()
+def _reading(loaded: Model) -> str:
+    """sha256 of the weights and of the configuration that says how they are read: heads, part, mask."""
+    config = json.dumps(dict(loaded.config), sort_keys=True, default=str)
+    return hashlib.sha256(f"{loaded.fingerprint()} {loaded.family} {config}".encode()).hexdigest()
 
 
 def _record(
@@ -393,4 +427,5 @@ def _record(
 
     layer = loaded.layer(index)
     with using(arithmetic_of(options.device)):
-        return layer_record(layer.fold_gains() if options.fold else layer, ids, tell, heads_only=options.heads_only)
+        given = layer.fold_gains() if options.fold else layer
+        return layer_record(given, ids, tell, heads_only=options.heads_only, arrays=options.arrays)

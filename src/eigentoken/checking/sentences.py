@@ -79,15 +79,16 @@ def in_the_way(report: Report, name: str) -> list[InTheWay]:
 
 
 def _distance(verdicts: Sequence[Verdict]) -> str:
-    """``3.15`` or ``[0.2, 0.31]`` where the distance of every layer is enclosed, ``at least 0.2`` where only a bound is known."""
-    from eigentoken.checking.intervals import at_least, interval
+    """``3.15`` or ``between 0.2 and 0.31`` where the distance of every layer is enclosed, ``at least 0.2`` where only a bound
+    is known."""
+    from eigentoken.checking.intervals import at_least, interval_in_words
 
     ends = [ends_of(verdict) for verdict in verdicts]
     known = [each for each in ends if each is not None]
     if len(known) < len(ends):
         return ""
     low, highs = min(low for low, _ in known), [high for _, high in known if high is not None]
-    return interval((low, max(highs)), 3) if len(highs) == len(known) else f"at least {at_least(low)}"
+    return interval_in_words((low, max(highs))) if len(highs) == len(known) else f"at least {at_least(low)}"
 
 
 def ends_of(verdict: Verdict) -> tuple[float, float | None] | None:
@@ -105,11 +106,12 @@ def ends_of(verdict: Verdict) -> tuple[float, float | None] | None:
 
 
 def away(report: Report, name: str) -> str:
-    """``F is [6.7e-05, 0.0105] away``: how far the layers where a statement does not hold are from all its conditions together.
+    """``F is between 6.7e-05 and 0.0105 away``: how far the layers where a statement
+    does not hold are from all its conditions together.
 
     Where no weights of their shapes meet them, that is said; empty where no upper end is known.
     """
-    from eigentoken.checking.intervals import interval
+    from eigentoken.checking.intervals import interval_in_words
 
     readings = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in report.layers]
     open_ones = [each for each in readings if each["word"] in ("fails", "undecided")]
@@ -120,7 +122,7 @@ def away(report: Report, name: str) -> str:
         reasons = {each["distance_says"] for each in open_ones}
         return reasons.pop() if len(reasons) == 1 and "no weights of" in next(iter(reasons)) else ""
     of = open_ones[0]["distance_of"]
-    shown = interval((min(low for low, _ in ends), max(high for _, high in ends)), 3)
+    shown = interval_in_words((min(low for low, _ in ends), max(high for _, high in ends)))
     return f"{of} {'are' if ' and ' in of else 'is'} {shown} away"
 
 
@@ -131,10 +133,17 @@ def says(each: InTheWay, count: int) -> str:
     return f"{verb} in {layers_text(each.layers, count)}{away}"
 
 
-def _obstacle(each: InTheWay, count: int) -> str:
+#: Letters of a condition in a list of statements; `eigentoken show ID` has the whole.
+LONGEST = 80
+
+
+def _obstacle(each: InTheWay, count: int, longest: int | None = None) -> str:
     from eigentoken.theory.printing.plain_text import plain_text
 
-    return f"{plain_text(each.condition)} {says(each, count)}"
+    condition = plain_text(each.condition)
+    if longest is not None and len(condition) > longest:
+        condition = f"{condition[:longest].rstrip()} …"
+    return f"{condition} {says(each, count)}"
 
 
 def sentence(report: Report, told: Told) -> str:
@@ -183,7 +192,8 @@ def _of_weights(report: Report, told: Told) -> str:
     far = away(report, told["id"])
     whole = far.endswith(" away")
     blocked = [
-        _obstacle(replace(each, distance="") if whole else each, count) for each in in_the_way(report, told["id"])
+        _obstacle(replace(each, distance="") if whole else each, count, LONGEST)
+        for each in in_the_way(report, told["id"])
     ]
     blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]

@@ -254,12 +254,13 @@ def _steered(
 
     from eigentoken.checking.layers import weights_of
     from eigentoken.models import load, save_edited
+    from eigentoken.models.loading.write import source_of_copy
     from eigentoken.numerics.layers.steering import certify_edit, cosine_below, edit_output
 
     layer = model.layer(-1)
     edit = edit_output(layer.output_matrix(), layer.value_matrix(), direction, strength)
     written = save_edited(model, folder, {layer.index: edit.output})
-    edited = load(str(folder))
+    edited = load(source_of_copy(model, folder))
     after = replace(edited.layer(-1), index=layer.index)
     verdicts = certify_edit(weights_of(after), edit.direction)
     leader = verdicts["leading eigenvector"].details.get("vector")

@@ -6,7 +6,7 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -175,6 +175,8 @@ def verify(
     instances: Annotated[int, typer.Option(help="Random instances for each property.", min=0)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
+    backend: Annotated[str, typer.Option(help="loky, dask with --address, or slurm.")] = "loky",
+    address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
     coq: Annotated[bool, typer.Option("--coq", help="Check whole derivations with coqc and coqchk instead.")] = False,
@@ -183,7 +185,8 @@ def verify(
     """Re-run every check that statements carry.
 
     Steps, test vectors, counterexamples, dropped conditions and properties, of all statements by default.
-    Exit code 1 if anything does not check.  With --coq: the statements whose whole derivation is a theorem of Coq, what each
+    Exit code 1 if anything does not check.  --backend dask --address tcp://host:port: by the workers of a cluster, which have the
+    same version.  With --coq: the statements whose whole derivation is a theorem of Coq, what each
     assumes beyond its conditions, and the axioms that it uses.
 
     Example: eigentoken verify PM-L3 PM-L4
@@ -199,7 +202,8 @@ def verify(
         from eigentoken.commands.formal import verify_by_coq
 
         raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
-    results = _verify_with_bar(chosen, 1 if len(chosen) == 1 else jobs, instances=instances, seed=seed)
+    where = VerifiedBy(1 if len(chosen) == 1 else jobs, backend, address)
+    results = _verify_with_bar(chosen, where, instances=instances, seed=seed)
     recorded = store(results) if record else []
     if contents.LEDGER in [path.resolve() for path in recorded]:
         recorded.append(contents.write())
@@ -224,8 +228,16 @@ def verify(
     raise typer.Exit(1 if bad else 0)
 
 
+class VerifiedBy(NamedTuple):
+    """What verifies: so many processes of this machine, or the workers of a cluster."""
+
+    jobs: int = 1
+    backend: str = "loky"
+    address: str | None = None
+
+
 def _verify_with_bar(
-    chosen: list[str], jobs: int, *, instances: int, seed: int = 0, printed: bool = False
+    chosen: list[str], where: VerifiedBy, *, instances: int, seed: int = 0, printed: bool = False
 ) -> list[Verified]:
     """The results; while they come, the last of them above the bar, by title, and where one is alone its title in the bar."""
     from eigentoken.proofs.verify import verify_many
@@ -236,7 +248,9 @@ def _verify_with_bar(
     waiting = [titles[each.id] for each in order]
 
     def now() -> str:
-        return f"verifying {waiting[0]}" if jobs == 1 and waiting else f"verifying by {jobs} processes"
+        if where.backend != "loky":
+            return f"verifying by the workers of {where.address or where.backend}"
+        return f"verifying {waiting[0]}" if where.jobs == 1 and waiting else f"verifying by {where.jobs} processes"
 
     with progress(now(), len(order)) as advance:
 
@@ -249,10 +263,10 @@ def _verify_with_bar(
             chosen,
             instances=instances,
             seed=seed,
-            jobs=jobs,
             printed=printed,
             watch=watch,
             done=lambda: advance(1, now()),
+            **where._asdict(),
         )
 
 
@@ -262,14 +276,20 @@ def derive(
         typer.Argument(metavar="ID", help="A statement, e.g. PM-L4.", autocompletion=names.statement_ids),
     ] = None,
     form: Annotated[
-        str,
-        typer.Option("--format", help="tex, md, html, pdf, or several with commas.", autocompletion=names.formats),
-    ] = "tex",
+        str | None,
+        typer.Option(
+            "--format",
+            help="tex (if you do not say), md, html, pdf, or several with commas.",
+            autocompletion=names.formats,
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File, or folder, to write to; stdout if not given.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="The whole book.")] = False,
-    errata: Annotated[bool, typer.Option("--errata", help="What is wrong in print, from the registry.")] = False,
+    errata: Annotated[
+        bool, typer.Option("--errata", help="What is wrong in print; with neither --format nor -o as text to read.")
+    ] = False,
     coq: Annotated[
         Path | None, typer.Option("--coq", help="Write scalar lemmas that coqc accepts as .v files to this folder.")
     ] = None,
@@ -286,6 +306,12 @@ def derive(
         return
     from eigentoken.output import FORMATS, render, write
 
+    if errata and name is None and not every and form is None and output is None:
+        from eigentoken.commands.errata import show_errata
+
+        show_errata()
+        return
+    form = "tex" if form is None else form
     forms = [each.strip() for each in form.split(",") if each.strip()]
     wrong = [each for each in forms if each not in FORMATS]
     if wrong or not forms:
@@ -374,7 +400,7 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
     if name is None and not every:
         return of_errata(registry), {}, []
     chosen = [] if every else [registry.get(str(name)).id]
-    results = _verify_with_bar(chosen, 2 if every else 1, instances=0, printed=True)
+    results = _verify_with_bar(chosen, VerifiedBy(2 if every else 1), instances=0, printed=True)
     bad = [
         f"{registry.get(each.id).called}: {line.name}: {line.reason}"
         for each in results
@@ -388,7 +414,9 @@ def _document(name: str | None, every: bool) -> tuple[Any, dict[str, Any], list[
 
 def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
     """One row a statement, by its title; then each line that is not good, and what a line of the table counts."""
+    from eigentoken.proofs.verify import status_of
     from eigentoken.theory.statements.registry import statements
+    from eigentoken.theory.statements.statement import Status
 
     told = {each.id: statements().get(each.id) for each in results}
     rows = []
@@ -405,6 +433,8 @@ def _verify_table(results: list[Verified], bad: list[Verified]) -> None:
                     "red",
                 )
     say(f"{len(results) - len(bad)} of {len(results)} statements verified", "bold")
+    if any(status_of(each) is Status.FORMAL for each in told.values()):
+        say("status: what these checks show; formal needs Coq (`eigentoken verify --coq`)", "dim")
 
 
 def _evidence_text(found: Evidence) -> str:

@@ -170,7 +170,7 @@ def recheck(
 
     if count := certificates_of_check(document):
         typer.echo(
-            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two and a half "
+            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two "
             "times the processor time of the check",
             err=True,
         )
@@ -202,10 +202,10 @@ def recheck(
         ]
         if rows:
             table("not confirmed", ("where", "condition", "agrees", "why"), rows, wrap=("where", "why", "condition"))
-        counted = f"{words.count('holds')} of {len(words)} agree" if words else "nothing to re-check"
+        counted = f"{words.count('holds')} of {len(words)} parts agree" if words else "nothing to re-check"
         say(f"{counted}: {verdict}", "bold")
         if found.not_covered:
-            say(f"not covered: {', '.join(found.not_covered)}")
+            say(f"not covered by the re-check: {', '.join(found.not_covered)}")
     raise typer.Exit(1 if verdict == "fails" else 0)
 
 

@@ -115,7 +115,7 @@ def reproduce(
     style: Annotated[str, typer.Option(help=STYLE_HELP, autocompletion=names.styles)] = "page",
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
     jobs: Annotated[int, typer.Option(help="Recipes beside each other, in so many processes.", min=1)] = 1,
-    backend: Annotated[str, typer.Option(help="Where recipes run: loky, or dask with --address.")] = "loky",
+    backend: Annotated[str, typer.Option(help="Where recipes run: loky, dask with --address, or slurm.")] = "loky",
     address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
     json: JsonFlag = False,
 ) -> None:

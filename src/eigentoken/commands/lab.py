@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from eigentoken.output import say, say_hanging, show_json, watched
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.report import Progress, RefutationReport
 
-__all__ = ["COLOURS", "JsonFlag", "add_to", "keep", "watcher"]
+__all__ = ["COLOURS", "JsonFlag", "add_to", "cleared", "keep", "on_one_line", "python_file", "watcher"]
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -46,7 +47,7 @@ def refute(
     seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
     drop: Annotated[bool, typer.Option("--drop", help="Also try it with each condition removed.")] = False,
     jobs: Annotated[int, typer.Option(help="Parallel workers.", min=1)] = 2,
-    backend: Annotated[str, typer.Option(help="loky, or dask with --address.")] = "loky",
+    backend: Annotated[str, typer.Option(help="loky, dask with --address, or slurm.")] = "loky",
     address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
     resume: Annotated[
@@ -76,13 +77,12 @@ def refute(
         """Each conjecture is told, and kept, as soon as it is done."""
         found = so_far.as_dict()
         keep(with_earlier(found, earlier), output)
-        if watched():
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        cleared()
         if not json:
             _show(found["results"][-1])
 
     report = search(
-        file,
+        python_file(file),
         seconds=seconds,
         instances=instances,
         seed=seed,
@@ -121,14 +121,44 @@ def keep(document: RefutationDocument | StrengthenDocument | AttemptDocument, ou
         write_text(output, codec.dumps(document, indent=1, default=str) + "\n")
 
 
+def cleared() -> None:
+    """The line of progress is taken back before a result is told."""
+    if watched():
+        print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+
 def watcher() -> Any:
     if not watched():
         return None
 
     def line(progress: Progress) -> None:
-        print(f"\r\x1b[2K{progress}", end="", file=sys.stderr, flush=True)
+        shown = on_one_line(str(progress), shutil.get_terminal_size().columns)
+        print(f"\r\x1b[2K{shown}", end="", file=sys.stderr, flush=True)
 
     return line
+
+
+def on_one_line(text: str, width: int) -> str:
+    """A line of progress that is no wider than the screen, where ``\\r`` would take back its last row alone: the name in front
+    gives way, what was found and the time left stay.
+
+    >>> on_one_line("short steps make consensus stable: 760 instances, 60 s left", 40)
+    'short steps …: 760 instances, 60 s left'
+    """
+    name, mark, rest = text.partition(": ")
+    if len(text) < width or not mark:
+        return text[: width - 1]
+    room = max(0, width - 3 - len(mark + rest))
+    return f"{name[:room].rstrip()} …{mark}{rest}"[: width - 1]
+
+
+def python_file(file: Path) -> Path:
+    """The file of a conjecture, or an error that says what it is not: the name of another kind of file is not run as Python."""
+    if file.suffix not in ("", ".py") and file.is_file():
+        raise ValueError(
+            f"{file} is no Python file (.py): give one with conjectures, or begin one by `eigentoken conjecture new`"
+        )
+    return file
 
 
 COLOURS = {"refuted": "red", "candidate": "yellow", "survived": "green", "not tested": "yellow"}

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from eigentoken.commands.lab import COLOURS, JsonFlag, keep, watcher
+from eigentoken.commands.lab import COLOURS, JsonFlag, cleared, keep, python_file, watcher
 from eigentoken.display import brief
 from eigentoken.output import progress, say, say_hanging, show_json, table
 
@@ -44,7 +44,7 @@ def strengthen(
     from eigentoken.numerics.lab import strengthen as search
 
     report = search(
-        file,
+        python_file(file),
         seconds=seconds,
         instances=instances,
         seed=seed,
@@ -52,6 +52,7 @@ def strengthen(
         watch=watcher(),
         finished=lambda so_far: keep(so_far.as_dict(), output),
     )
+    cleared()
     if json:
         show_json(report.as_dict())
     else:
@@ -88,7 +89,7 @@ def attempt(
     from eigentoken.proofs.attempts.attempt import attempt as prove
 
     with progress(f"attempting {file}") as advance:
-        report = prove(file, seconds=seconds, recall=recall, watch=lambda now: advance(0, now))
+        report = prove(python_file(file), seconds=seconds, recall=recall, watch=lambda now: advance(0, now))
     document = report.as_dict()
     keep(document, output)
     if json:
@@ -138,7 +139,8 @@ def explore(
         show_json(report.as_dict())
     else:
         say(
-            f"{report.looked} conjectures looked at, {report.fallen} fell, {report.implied} follow from others that stand"
+            f"{report.looked} conjectures looked at: {report.fallen} fell; {report.implied} left out, since they follow from "
+            "others that stand"
         )
         rows = [
             (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.nearest, each.said)

@@ -45,7 +45,7 @@ HeadsOnlyFlag = Annotated[
 IntotoOption = Annotated[Path | None, typer.Option(help="Write an in-toto statement over the weights.")]
 CardOption = Annotated[Path | None, typer.Option(help="Write a Markdown section for a model card.")]
 WorkOption = Annotated[Path | None, typer.Option(help="Folder of the results so far (an interrupted run resumes).")]
-BackendOption = Annotated[str, typer.Option(help="Where layers are examined: loky, or dask with --address.")]
+BackendOption = Annotated[str, typer.Option(help="Where layers are examined: loky, dask with --address, or slurm.")]
 AddressOption = Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -141,7 +141,7 @@ def check(
 
     Example: eigentoken check sample:rxnmapper --html report.html
     """
-    from eigentoken.checking.estimate import ModelShape
+    from eigentoken.checking.estimate import SHAPE, ModelShape
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import open_model
     from eigentoken.checking.terminal import show
@@ -152,6 +152,8 @@ def check(
         given = {"json": json, "revisions": revisions, "output": output, "html": html}
         _estimated(named(model, revision, part), jobs, given)
         return
+    if SHAPE.match(model):
+        raise ValueError(f"{model} has no weights to check: --estimate says what they would cost")
     if revisions is not None:
         others: dict[str, object] = {"revision": revision, "require": require, "latex": latex}
         others |= {"sarif": sarif, "intoto": intoto}
@@ -249,7 +251,7 @@ def _planned(shape: ModelShape, jobs: int, backend: str, heads_only: bool) -> in
         jobs = worthwhile_jobs(shape, jobs)
     if not heads_only:
         _announced(shape, jobs)
-    if (few := affordable_jobs(shape.d, jobs, heads_only)) < jobs and backend != "dask":
+    if (few := affordable_jobs(shape.d, jobs, heads_only)) < jobs and backend == "loky":
         typer.echo(f"d = {shape.d}: {few} layer at a time, to stay below {MEMORY / 1e9:g} GB of memory", err=True)
     return jobs
 
@@ -385,7 +387,7 @@ def nearest(
     with progress(f"measuring {model}", count) as advance:
         found = run(model, statement, output, done=lambda: advance(), watch=lambda now: advance(0, f"{model}: {now}"))
     if json:
-        show_json({"schema": "eigentoken/nearest/2", **found.as_dict()})
+        show_json({"schema": "eigentoken/nearest/3", **found.as_dict()})
         return
     told = found.document["statement"]
     say(f"{told['title']} ({told['id']}) and {found.document['model']}", "bold")

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from eigentoken.documents.compare_document import ComparedNumber
     from eigentoken.numerics.dynamics.charts import Chart, Curves
 
+#: What the letters of the sentences and tables are.
+LETTERS = (
+    "F: the values of all heads of a layer together, Σ O_h V_h; λ₁: its eigenvalue of largest real part; gap: to the next; "
+    "to sym.: |F - Fᵀ|/2; P = QᵀK/scale and U = OV of one head; case: 1, λ₁ is real and alone, 2, a complex pair, 3, neither"
+)
+
 __all__ = ["comparison_chart", "comparison_html", "comparison_json", "show_comparison"]
 
 ARROWS = {"rises": "↑", "falls": "↓", "not parted": "·"}
@@ -57,6 +63,7 @@ def show_comparison(found: Comparison) -> None:
     columns = ("layer", "case", *(text for _, text in NUMBERS))
     table("layers, from the first model to the last", columns, _rows(found), wrap=columns[1:])
     say("↑ rises, ↓ falls: certified, the intervals part; · they meet; case by real part, a model each", "dim")
+    say(LETTERS, "dim")
     for number, text in enumerate(found.sentences()):
         say_hanging(f"- {text}" if number else text, "  " if number else "")
 
@@ -108,13 +115,13 @@ def comparison_html(found: Comparison) -> str:
     """One self-contained page: the sentences, the lines, the tables, the statements that are named."""
     from eigentoken.numerics.dynamics.charts import Curves
 
-    first, *said = found.sentences()
+    _, *said = found.sentences()
     layers = ("layer", "case by real part, a model each", *(text for _, text in NUMBERS))
     heads = ("layer", "head", "a real simple eigenvalue leads U", *_HEAD_NAMES)
     body = filled(
         "compare.html",
         labels=found.labels,
-        first=first[0].upper() + first[1:],
+        letters=LETTERS,
         said=said,
         panels=[_panel(each) for each in comparison_chart(found).panels if isinstance(each, Curves)],
         tables=[

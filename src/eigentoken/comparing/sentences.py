@@ -75,9 +75,9 @@ def _heads(layers: Sequence[ComparedLayer]) -> list[str]:
     for name, text in HEAD_NUMBERS.items():
         ways = [number_named(head["numbers"], name)["overall"] for _, head in heads]
         if set(ways) != {"not parted"}:
-            said.append(
-                f"{text} rises in {ways.count('rises')} of {len(heads)} heads and falls in {ways.count('falls')} (certified)"
-            )
+            (way, number), *other = [(way, ways.count(way)) for way in ("rises", "falls") if way in ways]
+            also = "".join(f" and {word} in {moved}" for word, moved in other)
+            said.append(f"{text} {way} in {_of(number, len(heads))}{also} (certified)")
 
     def those(test: Callable[[list[str]], bool]) -> list[str]:
         return [f"{layer}.{head['head']}" for layer, head in heads if test(words_named(head, REAL))]
@@ -88,8 +88,13 @@ def _heads(layers: Sequence[ComparedLayer]) -> list[str]:
     )
     won = those(lambda v: v[0] == "fails" and v[-1] == "holds")
     lost = those(lambda v: v[0] == "holds" and v[-1] == "fails")
-    named = [f"{word} in {_some(which)}" for word, which in (("it came", won), ("went", lost)) if which]
+    named = [f"{word} {_some(which)}" for word, which in (("it came in heads", won), ("went in", lost)) if which]
     return [*said, f"{' and '.join(named)} (layer.head)"] if named else said
+
+
+def _of(number: int, count: int) -> str:
+    """``all 16 heads``, ``3 of 16 heads``."""
+    return f"all {count} heads" if number == count else f"{number} of {count} heads"
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:

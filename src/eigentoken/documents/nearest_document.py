@@ -1,9 +1,9 @@
-"""``eigentoken/nearest/2``: nearest --json."""
+"""``eigentoken/nearest/3``: nearest --json."""
 
 from typing import Annotated, Literal, TypedDict
 
 from eigentoken.documents.check_document import AsIfWord, Interval, Word
-from eigentoken.documents.schema_language import Natural, Says, document
+from eigentoken.documents.schema_language import Also, Natural, Says, document
 
 
 class NearestStatement(TypedDict):
@@ -50,11 +50,19 @@ class NearestWritten(TypedDict):
     folder: str
     layers_changed: list[Natural]
     words: Annotated[list[Word], Says("what the check says of each layer of the stored weights, after rounding")]
+    changed: Annotated[
+        list[Annotated[str, Also({"pattern": "^O?Q?K?V?$"})]],
+        Says("the stored matrices of each changed layer that are others"),
+    ]
     moved: Annotated[list[Interval], Says("how far each changed layer matrix moved, after rounding")]
+    scores_moved: Annotated[
+        list[Interval | None],
+        Says("how far the scores P of the only head of each changed layer moved; null: not at all"),
+    ]
 
 
 class NearestHead(TypedDict):
-    schema: Literal["eigentoken/nearest/2"]
+    schema: Literal["eigentoken/nearest/3"]
 
 
 class NearestBody(TypedDict):
@@ -68,6 +76,6 @@ class NearestBody(TypedDict):
     written: NearestWritten | None
 
 
-@document("eigentoken/nearest/2", "nearest --json")
+@document("eigentoken/nearest/3", "nearest --json")
 class NearestDocument(NearestHead, NearestBody):
     pass

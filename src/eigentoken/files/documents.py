@@ -113,7 +113,7 @@ def parse_json(
             parse_int=bounded(parse_int or int),
         )
     except UnicodeDecodeError:
-        raise error(f"{origin} is not UTF-8 text: give a JSON document") from None
+        raise error(f"{origin} is {_kind_of_bytes(text)}: give a JSON document") from None
     except RecursionError:
         raise error(
             f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter JSON document"
@@ -124,6 +124,25 @@ def parse_json(
     if _deeper_than(value, DEEPEST):
         raise error(f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter JSON document")
     return value
+
+
+#: How files that are no text begin, and what a reader may have meant by them.
+BEGINNINGS = (
+    (b"\x93NUMPY", "an array of numpy (.npy), which certify and the options --states and --prompts read"),
+    (b"PK\x03\x04", "a zip archive (.npz, .pt or .zip), which check reads where it is a checkpoint"),
+    (b"GGUF", "a GGUF checkpoint, which check reads"),
+    (b"\x80", "a pickle of Python, which check reads where it is a checkpoint"),
+    (b"\x1f\x8b", "compressed by gzip: unpack it first"),
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xfe", "text in UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16: save it as UTF-8"),
+)
+
+
+def _kind_of_bytes(text: str | bytes) -> str:
+    start = text if isinstance(text, bytes) else b""
+    return next((said for beginning, said in BEGINNINGS if start.startswith(beginning)), "no text (no UTF-8)")
 
 
 def _deeper_than(value: Any, limit: int) -> bool:

@@ -188,7 +188,11 @@ def sealed(document: Mapping[str, object], binding: str) -> str:
     (True, True)
     """
     text = json.dumps(document, allow_nan=False, sort_keys=True)
-    return json.dumps({**document, "sha256": _seal(text, binding)}, allow_nan=False)
+    return (
+        f'{text[:-1]}, "sha256": "{_seal(text, binding)}"}}'
+        if document
+        else json.dumps({"sha256": _seal(text, binding)})
+    )
 
 
 def opened(line: str | bytes, binding: str) -> dict[str, Json] | None:

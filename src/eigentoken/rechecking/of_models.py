@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ from eigentoken.rechecking.lines import AGAIN, HASHES, Recheck, Rechecked, lines
 if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.models.loading.rows import Letter
     from eigentoken.numerics.recheck.documents.shown import Shown
 
 __all__ = ["recheck_chance", "recheck_compare", "recheck_nearest", "recheck_steer"]
 
 STORED = ("Q", "K", "V", "O", "scale")
+ROWS: tuple[Letter, ...] = ("Q", "K", "V")
 
 
 def _heads(layer: Layer) -> list[dict[str, Any]]:
@@ -92,8 +94,9 @@ def recheck_compare(document: dict[str, Any], source: object, seconds: float, do
 def recheck_nearest(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
     """Distances, norms and words of ``nearest``; what was written is read again if it is where the document says."""
     from eigentoken.checking.nearest import nearest
-    from eigentoken.checking.run import open_model
+    from eigentoken.checking.run import check, open_model
     from eigentoken.models import load
+    from eigentoken.models.loading.write import source_of_copy
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.numerics.recheck.layers.nearest_documents import recheck_nearest as by_second
 
@@ -104,7 +107,8 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
         why = f"layers {stated} are stated, {model.source} has {_own_layers(model)}"
         return Recheck([*lines, Rechecked("layers", "as displayed", "holds", "fails", why)], [])
     told = document["written"]
-    written = load(told["folder"]) if told is not None and Path(told["folder"]).is_dir() else None
+    there_is = told is not None and Path(told["folder"]).is_dir()
+    written = load(source_of_copy(model, told["folder"])) if there_is else None
     shape = written is None or (written.n_layers, written.d, written.n_heads) == (
         model.n_layers,
         model.d,
@@ -117,8 +121,11 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
     second = by_second(document, lambda index: _heads(model.layer(index)), there, seconds)
     if written is not None:
         second.cover(("written", "folder"))
-        second.same(("written", "layers_changed"), _changed(model, written))
-        lines.append(_nothing_else("written", model, written, told["layers_changed"]))
+        changed = _changed(model, written)
+        own = [index for index in changed if index in stated]
+        second.same(("written", "layers_changed"), changed)
+        second.same(("written", "changed"), ["".join(_letters(model, written, index)) for index in own])
+        lines.append(_nothing_else("written", model, written, told["layers_changed"], told["changed"]))
     lines += lines_of(second, {})
     done()
     again = Shown(document)
@@ -126,32 +133,70 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
     fresh = nearest(model if source is not None else document["model"], document["statement"]["id"])
     lines += _again(again, {"schema": document["schema"], **fresh.as_dict(), "written": told}, left_out)
     again.cover(("schema",), *((("written",),) if told is None else ()))
+    if written is not None:  # its words about the copy, where the second arithmetic has no table for the statement
+        held = check(written, statements=document["statement"]["id"], sequences=0)
+        again.same(("written", "words"), held.statements[0]["layers"])
+        lines += [
+            Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN)
+            for each in again.found
+            if each.where.startswith("written")
+        ]
     return Recheck(lines, _both(again, second))
 
 
-def _nothing_else(where: str, model: Model, written: Model, layers: list[int]) -> Rechecked:
-    """That the copy has other numbers in the output matrices of these layers alone."""
+def _nothing_else(
+    where: str, model: Model, written: Model, layers: list[int], letters: Sequence[str] = ()
+) -> Rechecked:
+    """That the copy has other numbers in the output matrices of these layers alone, and in the rows that are named."""
+    from eigentoken.models.loading.rows import tensors_of_rows
     from eigentoken.models.loading.write import tensors_that_differ
 
-    outputs = {model.layer(index).output_stored.name for index in layers if index < model.n_layers}
-    others = [name for name in tensors_that_differ(model, written) if name not in outputs]
-    why = (
-        f"tensors beside the output matrices differ: {', '.join(others)[:200]}"
-        if others
-        else "but for the output matrices"
-    )
+    listed = [index for index in layers if index < model.n_layers]
+    outputs = {model.layer(index).output_stored.name for index in listed}
+    rows: dict[str, Any] = {}
+    own = [index for index in listed if model.architecture.weights_of(index) == index]
+    for index, named in zip(own, letters, strict=False):
+        rows |= tensors_of_rows(model, index, [letter for letter in ROWS if letter in named])
+    others = [
+        name
+        for name in tensors_that_differ(model, written)
+        if name not in outputs and not (name in rows and _alike_elsewhere(model, written, name, rows[name]))
+    ]
+    allowed = "the output matrices" + (" and the rows that are named" if rows else "")
+    why = f"tensors beside {allowed} differ: {', '.join(others)[:200]}" if others else f"but for {allowed}"
     return Rechecked(where, "the tensors of the model", "holds", "fails" if others else "holds", why, HASHES)
 
 
-def _changed(model: Model, written: Model) -> list[int]:
-    """The layers whose output matrices are others now."""
+def _alike_elsewhere(model: Model, written: Model, name: str, places: Any) -> bool:
+    """Do two tensors have the same numbers but at these places?"""
+    from numpy import array_equal, zeros
+
+    from eigentoken.models.loading.undone import as_stored
+
+    if name not in written.store.infos:
+        return False
+    undo, array, after = as_stored(model), model.store.read(name), written.store.read(name)
+    marks = zeros(array.shape)
+    marks.reshape(-1)[places] = 1.0
+    before, kept = undo(name, array), undo(name, marks) == 0
+    return before.shape == after.shape and array_equal(before[kept], after[kept])
+
+
+def _letters(model: Model, written: Model, index: int) -> list[str]:
+    """The stored matrices of a layer that are others now."""
     from numpy import array_equal
 
+    before, after = model.layer(index).heads, written.layer(index).heads
     return [
-        index
-        for index in range(model.n_layers)
-        if not array_equal(model.layer(index).output_matrix(), written.layer(index).output_matrix())
+        letter
+        for letter in ("O", *ROWS)
+        if not all(array_equal(getattr(a, letter), getattr(b, letter)) for a, b in zip(before, after, strict=True))
     ]
+
+
+def _changed(model: Model, written: Model) -> list[int]:
+    """The layers whose matrices are others now."""
+    return [index for index in range(model.n_layers) if _letters(model, written, index)]
 
 
 def recheck_chance(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
@@ -187,6 +232,7 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
     from eigentoken.checking.run import open_model
     from eigentoken.checking.steer import steer
     from eigentoken.models import load
+    from eigentoken.models.loading.write import source_of_copy
     from eigentoken.numerics.recheck import recheck
     from eigentoken.numerics.recheck.documents.shown import Shown
 
@@ -195,7 +241,7 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
     if not folder.is_dir():
         why = f"the edited checkpoint is not at {folder}: nothing of it can be found again"
         return Recheck([*lines, Rechecked("folder", "as displayed", "holds", "undecided", why)], ["folder"])
-    edited = load(str(folder))
+    edited = load(source_of_copy(model, folder))
     lines.append(same_weights("folder", document["folder_fingerprint"], edited.fingerprint()))
     if (edited.n_layers, edited.d, edited.n_heads) != (model.n_layers, model.d, model.n_heads):
         return Recheck(

@@ -253,7 +253,7 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
             if answer != "holds":
                 yield Rechecked(where, each["statement"], "holds", answer, why)
         if agreed and agreed == len(stated["bounds"]):
-            said = f"{agreed} bounds found again in balls"
+            said = f"{agreed} bounds found again with error bounds"
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified bounds", "holds", "holds", said)
 
 
