@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import shutil
+import tempfile
 from collections.abc import Generator
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,31 @@ import pytest
 import typer.testing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+#: Set where the cache of this run has been made: the workers are given it by the process that begins them.
+OWN_CACHE = "EIGENTOKEN_CACHE_OF_THE_TESTS"
+
+
+def _begin_with_an_empty_cache() -> str:
+    """What `check` keeps is of this run alone: what an earlier one kept may hide what this one would find. Samples are shared."""
+    from eigentoken.files.cache import cache_folder
+
+    samples = cache_folder() / "samples"
+    samples.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="eigentoken-tests-"))
+    (folder / "samples").symlink_to(samples.resolve(), target_is_directory=True)
+    os.environ["EIGENTOKEN_CACHE"] = os.environ[OWN_CACHE] = str(folder)
+    return str(folder)
+
+
+MADE_HERE = None if OWN_CACHE in os.environ else _begin_with_an_empty_cache()
+
+
+def pytest_unconfigure() -> None:
+    """The process that made the cache takes it away."""
+    if MADE_HERE:
+        shutil.rmtree(MADE_HERE, ignore_errors=True)
+
 
 gc.disable()  # until all tests are collected: what is imported by then stays, and looking through it frees nothing
 

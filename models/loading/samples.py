@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eigentoken.documents.models_document import Sample as SampleDocument
+from eigentoken.files.cache import cache_folder
 from eigentoken.files.writing import sync_tree
 from eigentoken.models.convention.errors import ModelError, brief
 
@@ -148,17 +148,6 @@ def find(name: str) -> Sample:
     meant = meant or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     listed = f"expected one of {', '.join(known)}"
     raise ModelError(f"no sample {name[:60]!r}: {f'did you mean sample:{meant[0]}?' if len(meant) == 1 else listed}")
-
-
-def cache_folder() -> Path:
-    """``EIGENTOKEN_CACHE``, else eigentoken/ in the cache folder that the platform gives to the user."""
-    if given := os.environ.get("EIGENTOKEN_CACHE"):
-        return Path(given).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "eigentoken" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "eigentoken"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "eigentoken"
 
 
 def fetch(name: str) -> Path:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import eigentoken as et
+from eigentoken.checking import run
 from eigentoken.models import load
 
 SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
@@ -64,6 +66,26 @@ def test_a_checkpoint_that_is_written_over_is_read_again(tmp_path: Path) -> None
         shutil.copy(SAVED / f"{step}.safetensors", folder / "model.safetensors")
         norms.append(checked(folder, tmp_path / "work").layers[0]["norm"])
     assert norms[0][1] < norms[1][0]
+
+
+def test_what_other_libraries_found_is_not_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another LAPACK gives other last digits: a report was once put together from both."""
+    folder, work = SAVED / "step03000.safetensors", tmp_path / "work"
+    told: list[str] = []
+
+    def again() -> int:
+        told.clear()
+        run.code_digest.cache_clear()
+        et.check(str(folder), statements="PM-N1", sequences=0, work=work, watch=lambda what, _: told.append(what))
+        return told.count(run.KEPT)
+
+    try:
+        assert [again(), again()] == [0, 4]
+        monkeypatch.setattr(run, "version", lambda name: "0.1" if name == "scipy" else version(name))
+        assert again() == 0
+    finally:
+        monkeypatch.undo()
+        run.code_digest.cache_clear()
 
 
 def test_a_copy_of_the_decoder_is_judged_as_the_decoder(bart: Path, tmp_path: Path) -> None:

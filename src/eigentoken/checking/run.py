@@ -13,12 +13,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.cache import cache_folder
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
 from eigentoken.numerics.pool import ON_CLUSTER
 
@@ -280,9 +282,16 @@ def _of_the_book(origin: Path | None) -> bool:
     return origin is not None and origin.resolve().is_relative_to(Path(eigentoken.proofs.__path__[0]).resolve())
 
 
+#: The libraries whose arithmetic the results go through.
+ARITHMETIC = ("numpy", "scipy", "torch", "python-flint", "mpmath")
+
+
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """sha256 of the code that finds results, and of the book's text: results of others are not reused."""
+    """sha256 of the code that finds results, of the book's text, and of the versions of the libraries that compute.
+
+    Results of others are not reused: another LAPACK gives other last digits, and so other intervals.
+    """
     import eigentoken.checking
     import eigentoken.models
     import eigentoken.numerics
@@ -290,18 +299,12 @@ def code_digest() -> str:
     import eigentoken.theory
 
     digest = hashlib.sha256()
+    digest.update(json.dumps([[name, version(name)] for name in ARITHMETIC]).encode())
     own = (eigentoken.theory, eigentoken.numerics, eigentoken.proofs, eigentoken.models, eigentoken.checking)
     for package in own:
         for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def cache_folder() -> Path:
-    """``EIGENTOKEN_CACHE``, else the user's cache."""
-    given = os.environ.get("EIGENTOKEN_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME")
-    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "eigentoken"
 
 
 class _Log:
@@ -406,7 +409,10 @@ def _record_of(
     from eigentoken.models import ModelError
 
     if code_digest() != code:
-        raise ModelError("a worker runs other code of eigentoken than the check: install the same version there")
+        raise ModelError(
+            f"a worker runs other code of eigentoken, or other versions of {', '.join(ARITHMETIC)}, than the check: "
+            "install the same there"
+        )
     if _reading(_load(source)) != reading:
         raise ModelError(f"a worker reads other weights at {source}: give a path that is the same file for all workers")
     return _record(_load(source), index, ids, options, teller(folder, index))

@@ -202,7 +202,7 @@ class _Nulls:
         import io
 
         import eigentoken.numerics.layers.chance as numerics
-        from eigentoken.checking.run import cache_folder
+        from eigentoken.files.cache import cache_folder
         from eigentoken.files.writing import write_bytes
 
         draws = self.draws // LAYER_SHARE if whole else self.draws
