@@ -267,6 +267,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     if isinstance(said, Binder):
         inner = {old: new for old, new in table.items() if old != said.letter}
         values = frozenset().union(*(value_letters(new) for old, new in inner.items() if old in free_letters(said)))
+        values |= {n, d}  # a sum over tokens of what becomes one vector is n times it
         letter, guard, body = said.letter, said.guard, said.body
         if letter in values:
             other = fresh(letter, values | free_letters(guard) | free_letters(body) | set(inner))
