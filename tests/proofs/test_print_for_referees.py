@@ -22,7 +22,7 @@ from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, proposition
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import SpectrumIs, Stable
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.readings import LATEX
@@ -353,3 +353,43 @@ def test_the_mean_of_the_tokens_is_not_told_as_that_of_one_tokens_attention(
     said = notation(statements().get(name))
     assert (r"$\bar x$ is the mean of the tokens." in said) == plain
     assert ("with the attention weights of token $i$" in said) == weighted
+
+
+# -- what a reading of twenty derivations found ------------------------------------------------------------------------------
+
+
+def test_an_assumption_stands_with_its_label() -> None:
+    long = " + ".join(f"x_{{{number}}}" for number in range(30))
+    source = to_latex(PrintedDocument("x", (Paragraph(f"Assuming (A6) ${long} > 0$; (A7) ${long} < 9$: so."),)))
+    shown = re.findall(r"\\\[(.*?)\\\]", source, re.DOTALL)
+    assert [each[:17] for each in shown] == [r"\text{(A6)}\quad ", r"\text{(A7)}\quad "]
+    assert not re.search(r"\(A\d\)\s*\n", source)
+    short = to_latex(PrintedDocument("x", (Paragraph("Assuming (A1) $x > 0$: so."),)))
+    assert "(A1) $x > 0$:" in short
+
+
+def test_brackets_are_as_high_as_what_stands_in_them() -> None:
+    i = Index("token", "i")
+    square = dot(vector("x", i), vector("x", i))
+    assert latex(proposition(Rate(square) > 0)).startswith(r"\Delta\bigl[")
+    for tall in (square.summed(i), dot(vector("a"), vector("x", i)) / sp.Symbol("n", integer=True, positive=True)):
+        assert latex(proposition(Rate(tall) > 0)).startswith(r"\Delta\Bigl[")
+        assert r"\mathrm{D}\Bigl[" in latex(proposition(Slope(tall) > 0))
+        assert r"\Bigr](-x)" in latex(proposition(Opposite(tall) > 0))
+
+
+def test_nothing_is_called_like_the_base_of_the_weights() -> None:
+    e, c = VectorLetter("e"), sp.Symbol("c", real=True)
+    said = ForAll(e, TRUE, proposition(Tensor(dot(vector("e"), vector("f"))) > c))
+    found = clashing([said], weights=True)
+    assert found == {e: VectorLetter("h")}
+    assert clashing([said]) == {} and clashing([said], [said], weights=True) == {}
+    tokens = {letter for letter in clashing([six_tokens()], weights=True).values() if isinstance(letter, Index)}
+    assert tokens and all(letter.name not in ("a", "e") for letter in tokens)
+
+
+def six_tokens() -> Proposition:
+    """Six tokens that are called a, b, ..., with all names of the first choice taken."""
+    names = ("a", "a0", "a1", "a2", "a3", "a4")
+    terms = [Tensor(dot(vector("x", Index("token", name)), vector("z"))) for name in names]
+    return proposition(sp.Add(*terms) > 0)

@@ -42,6 +42,7 @@ from eigentoken.theory.kernel.tensors import (
     Tensor,
     VectorLetter,
     bases_of,
+    in_brackets,
     letters_in,
 )
 from eigentoken.theory.language.claims import InFull
@@ -260,10 +261,10 @@ def _vector_latex(side: sp.Basic, name: str, taken: tuple[str, ...] = ()) -> str
         terms[Monomial(monomial.bound, rest, arrow)] = coefficient
     text = expression_latex(Expression(terms), weights=True, taken=taken)
     if isinstance(side, Slope):
-        return rf"\mathrm{{D}}\bigl[{text}\bigr]({side.along})"
+        return rf"\mathrm{{D}}{in_brackets(text)}({side.along})"
     if isinstance(side, Opposite):
-        return rf"\bigl[{text}\bigr](-{STATE})"
-    return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
+        return rf"{in_brackets(text)}(-{STATE})"
+    return rf"\Delta{in_brackets(text)}" if isinstance(side, Rate) else text
 
 
 @LATEX.register(Binder)

@@ -44,6 +44,7 @@ __all__ = [
     "Proposition",
     "canonical",
     "conjuncts",
+    "for_every",
     "free_letters",
     "proposition",
     "put",
@@ -127,6 +128,14 @@ class ForAlmostEvery(Proposition):
 
 
 TRUE, FALSE = Conjunction(()), Disjunction(())
+
+
+def for_every(said: Any, *letters: AnyLetter) -> Proposition:
+    """``for every letter: said``, the first letter outermost."""
+    found = proposition(said)
+    for letter in reversed(letters):
+        found = ForAll(letter, TRUE, found)
+    return found
 
 
 def relation_of(said: Any) -> Any:
