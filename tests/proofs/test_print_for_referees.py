@@ -6,6 +6,7 @@ import re
 
 import pytest
 import sympy as sp
+from sympy.core.symbol import Str
 
 from eigentoken.proofs.typeset.abbreviations import SORTS, abbreviations, any_letters, clashing, notation, unbound
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
@@ -21,6 +22,7 @@ from eigentoken.theory.calculus import Index, dot, factor, vector
 from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.formulas import latex
+from eigentoken.theory.kernel.instances import VelocityIs, rows
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, proposition
 from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import SpectrumIs, Stable
@@ -393,3 +395,23 @@ def six_tokens() -> Proposition:
     names = ("a", "a0", "a1", "a2", "a3", "a4")
     terms = [Tensor(dot(vector("x", Index("token", name)), vector("z"))) for name in names]
     return proposition(sp.Add(*terms) > 0)
+
+
+def test_a_left_side_goes_with_its_equation() -> None:
+    four = r",\ ".join(rf"{name} = ({name}_1, {name}_2, {name}_3)" for name in "ABCD")
+    state = r"\bigl((" + "), (".join(["1, 2, 3, 4"] * 5) + r")\bigr)"
+    shown = broken(rf"{four},\ x = {state}")
+    lines = shown.split(r" \\ & ")
+    assert any(line.endswith(r",\ ") for line in lines) and any("}x = " in line.replace(" x", "x") for line in lines)
+    assert not any(re.search(r"[a-zA-Z]\s*$", line) for line in lines[:-1])
+    long = broken(rf"{'+'.join(['abcdefgh'] * 8)} = {'+'.join(['abcdefgh'] * 8)}")
+    assert r" \\ & \quad {} = " in long or r"\quad {}=" in long.replace(" ", "").replace(r"\quad{}", r"\quad {}")
+
+
+def test_a_velocity_is_minus_the_state() -> None:
+    name = Str("B")
+    turned = VelocityIs(((name, rows([[-1]])),), rows([[2]]), rows([[-2]]))
+    assert LATEX(turned).endswith(r"\dot x = -x")
+    assert LATEX(VelocityIs(((name, rows([[1]])),), rows([[2]]), rows([[2]]))).endswith(r"\dot x = x")
+    assert LATEX(VelocityIs(((name, rows([[3]])),), rows([[2]]), rows([[6]]))).endswith(r"\dot x = 3\, x")
+    assert LATEX(VelocityIs(((name, rows([[0]])),), rows([[2]]), rows([[0]]))).endswith(r"\dot x = 0")
