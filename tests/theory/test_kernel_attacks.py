@@ -8,9 +8,9 @@ import pytest
 import sympy as sp
 
 from eigentoken.proofs.steps.theorems import LARGEST_NUMBER, RAYLEIGH_BELOW
-from eigentoken.theory.calculus import SLOT, Index, dot, exponential, factor, vector
+from eigentoken.theory.calculus import HEAD, SLOT, TOKENS, Index, dot, exponential, factor, vector
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, MaskEntry, Named, Norm
-from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.theory.calculus.expressions import HEADS, row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, logic, structure, sums, words
 from eigentoken.theory.kernel.arithmetic import arithmetic
@@ -267,14 +267,16 @@ def test_a_number_in_a_claim_is_one_that_there_is(number: Any, conditions: tuple
 # -- letters that are spoken of and not shown ------------------------------------------------------------------------------
 
 
-def test_the_number_of_tokens_is_not_captured() -> None:
+@pytest.mark.parametrize(("index", "count"), [(i, TOKENS), (HEAD, HEADS)])
+def test_the_number_of_tokens_or_heads_is_not_captured(index: Index, count: sp.Symbol) -> None:
     """``z^T sum_i v_i = c`` shows no n; where all v_i become one vector w it is ``n z^T w = c``, which is not so for every n."""
-    here = proposition(equation(Tensor(dot(vector("v", i), vector("z")).summed(i)), c))
+    here = proposition(equation(Tensor(dot(vector("v", index), vector("z")).summed(index)), c))
     vacuous = logic.generalise(sp.Symbol("m", integer=True, positive=True), logic.assume(here))
     whole = logic.generalise(VectorLetter("v"), logic.discharge(here, vacuous))
-    renamed = logic.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(n, TRUE, here))))
+    renamed = logic.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
     said = logic.instantiate(renamed, vector("w")).proposition
-    assert said.right.letter != n
+    assert count in said.left.word.relation.free_symbols
+    assert said.right.letter != count
     assert same(said.right.body, said.left)
 
 
