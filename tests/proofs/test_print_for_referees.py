@@ -23,13 +23,13 @@ from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.instances import VelocityIs, rows
-from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, for_every, proposition
 from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import SpectrumIs, Stable
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import Eigenvalue, ell, matrix
-from eigentoken.theory.printing.plain_text import WIDE, broken, width
+from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text, width
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
@@ -415,3 +415,23 @@ def test_a_velocity_is_minus_the_state() -> None:
     assert LATEX(VelocityIs(((name, rows([[1]])),), rows([[2]]), rows([[2]]))).endswith(r"\dot x = x")
     assert LATEX(VelocityIs(((name, rows([[3]])),), rows([[2]]), rows([[6]]))).endswith(r"\dot x = 3\, x")
     assert LATEX(VelocityIs(((name, rows([[0]])),), rows([[2]]), rows([[0]]))).endswith(r"\dot x = 0")
+
+
+@pytest.mark.parametrize(
+    ("letters", "told"),
+    [
+        ("i", "for every token i: "),
+        ("ij", "for all tokens i, j: "),
+        ("ijk", "for all tokens i, j, k: "),
+        ("vij", "for every vector v, all tokens i, j: "),
+        ("ijv", "for all tokens i, j, every vector v: "),
+        ("vwij", "for all vectors v, w, all tokens i, j: "),
+        ("ivj", "for every token i, vector v, token j: "),
+        ("ab", "for all real a, b: "),
+    ],
+)
+def test_several_letters_of_one_sort_are_said_in_the_plural(letters: str, told: str) -> None:
+    kinds = {**{each: Index("token", each) for each in "ijk"}, **{each: VectorLetter(each) for each in "vw"}}
+    bound = [kinds.get(each, sp.Symbol(each, real=True)) for each in letters]
+    said = proposition(sp.Gt(sp.Symbol("a", real=True), sp.Symbol("b", real=True)))
+    assert plain_text(latex(for_every(said, *bound))) == f"{told}a > b"
