@@ -282,14 +282,14 @@ def latex_binder(said: Binder) -> str:
         more, sort = latex(inner), _sort(said.letter, bound)
         for before in (rf"\text{{for every }} {sort}", rf"\text{{for all }} {_several(sort)}"):
             if sort and sort == _sort(inner.letter, _bound(inner)[0]) and more.startswith(before):
-                rest, alone = more.removeprefix(before), rf"{_named(inner.letter)}\text{{, }} "
+                tail, alone = more.removeprefix(before), rf"{_named(inner.letter)}\text{{, }} "
                 if (
                     before.startswith(_FOR_EVERY)
-                    and rest.startswith(alone)
-                    and not rest.startswith(rf"{alone}\text{{all }}")
+                    and tail.startswith(alone)
+                    and not tail.startswith(rf"{alone}\text{{all }}")
                 ):
-                    rest = rf"{alone}\text{{every }} {rest.removeprefix(alone)}"
-                return rf"\text{{for all }} {_several(sort)}{_named(said.letter)}, {rest}"
+                    tail = rf"{alone}\text{{every }} {tail.removeprefix(alone)}"
+                return rf"\text{{for all }} {_several(sort)}{_named(said.letter)}, {tail}"
         other = rf"\text{{all }} {more.removeprefix(_FOR_ALL)}" if more.startswith(_FOR_ALL) else more
         return rf"\text{{for every }} {bound}\text{{, }} {other.removeprefix(_FOR_EVERY)}"
     return rf"\text{{for every }} {bound}{guard}\text{{: }} {latex(said.body)}"
