@@ -40,6 +40,7 @@ OUTSIDE = {
         "is_negative_term",
         "_sympystr",
         "_one_square",
+        "in_brackets",
         "made_of_tokens",
     ),
     "instances": ("latex_velocity_is", "latex_from", "_matrix", "_column", "_factor"),

@@ -11,7 +11,7 @@ import sympy as sp
 from eigentoken.theory.calculus import Expression, Index, Norm, dot, factor, vector
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
-from eigentoken.theory.kernel.propositions import TRUE, AnyLetter, ForAll, Proposition, proposition
+from eigentoken.theory.kernel.propositions import AnyLetter, for_every
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import Rate, Tensor, VectorLetter
 
@@ -37,14 +37,6 @@ _STATE = vector("x", TOKEN)
 #: The vector that a map on the sphere divides by its norm.
 RAW = vector("y", TOKEN)
 _LENGTH = Norm("r", (TOKEN,))
-
-
-def for_every(said: object, *letters: AnyLetter) -> Proposition:
-    """``for every letter: said``, the first letter outermost."""
-    found = proposition(said)
-    for letter in reversed(letters):
-        found = ForAll(letter, TRUE, found)
-    return found
 
 
 def at_every_token(k: Kernel, proved: Proved, *letters: AnyLetter) -> Proved:

@@ -261,7 +261,9 @@ def _size(term: sp.Basic) -> int:
 
 
 #: Names for tokens that may not be called a.
-TOKENS = ("k", "l", "g", "e", "o", "s", "r", "f", "k0", "l0", "g0", "e0", "o0", "s0")
+TOKENS = ("k", "l", "g", "b", "c", "s", "r", "f", "k0", "l0", "g0", "b0", "c0", "s0")
+#: Names for vectors, and others, that may not be called e.
+VECTORS = ("f", "h", "u", "w", "g", "f0", "h0", "u0", "w0")
 # -- one letter, one meaning ---------------------------------------------------------------------------------------------------
 
 
@@ -286,7 +288,7 @@ def clashing(
 ) -> dict[AnyLetter, AnyLetter]:
     """Other letters for those whose name another sort keeps: the sort of the claims, or the one that is there most.
 
-    With ``weights`` no token is called a: ``a_{ij}`` is the weight of token j for token i.
+    With ``weights`` no token is called a: ``a_{ij}`` is the weight of token j for token i, and nothing is called e, its base.
     """
     first = {each for claim in claims for each in free_letters(claim) | bound_letters(claim)}
     seen: Counter[AnyLetter] = Counter({VectorLetter(STATE): 10**9})  # x is the state
@@ -305,6 +307,10 @@ def clashing(
     for letter in sorted(seen, key=lambda each: each.name) if weights else ():
         if isinstance(letter, Index) and letter not in first and re.fullmatch(r"a\d*", letter.name):
             found[letter] = named(letter, next(free))
+    others = iter(name for name in VECTORS if name not in sorts)
+    for letter in sorted(seen, key=sort) if weights else ():
+        if letter.name == "e" and letter not in first:
+            found[letter] = named(letter, next(others))
     return found
 
 

@@ -68,6 +68,8 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
   \ifdim\dimexpr\ht\fitbox+\dp\fitbox\relax>0.85\textheight\ensuremath{\vcenter{\hbox{%
   \resizebox*{!}{0.85\textheight}{\usebox{\fitbox}}}}}\else\usebox{\fitbox}\fi\fi}
 \setlength{\emergencystretch}{3em}
+% a line does not end inside a formula, nor a page inside the words before one, where there is another way
+\relpenalty=9999 \binoppenalty=9999 \clubpenalty=10000 \widowpenalty=10000 \displaywidowpenalty=10000
 % a heading has some lines of what follows on its page
 \newcommand{\room}{\par\ifdim\dimexpr\pagegoal-\pagetotal\relax<7\baselineskip\ifdim\pagetotal>0pt\vfil\break\fi\fi}
 \makeatletter\@beginparpenalty=10000\makeatother % no page break between a heading and its list
@@ -170,7 +172,10 @@ class _Renderer:
         for index in range(1, len(parts), 2):
             formula, mark = parts[index].rsplit("$", 1)
             if width(formula[1:]) > LONG or r"\displaystyle" in formula or fraction_levels(formula) > 1:
-                parts[index] = "\n" + rf"\[\fitted{{{_ended(broken(formula[1:]), mark)}}}\]" + "\n"
+                label = re.search(r"\(A\d+\) \Z", parts[index - 1])  # it stands with what it is the label of
+                parts[index - 1] = parts[index - 1].removesuffix(label.group() if label else "")
+                name = rf"\text{{{label.group().strip()}}}\quad " if label else ""
+                parts[index] = "\n" + rf"\[{name}\fitted{{{_ended(broken(formula[1:]), mark)}}}\]" + "\n"
             else:
                 parts[index] = words_apart(formula[1:]) + mark
         return "".join(part if index % 2 else self.text(part) for index, part in enumerate(parts))

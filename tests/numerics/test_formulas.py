@@ -156,7 +156,7 @@ def test_a_hypothesis_for_all_vectors_is_not_met_by_draws() -> None:
 
 
 def test_formulas_are_printed_with_their_binders() -> None:
-    assert LATEX(Formula(CAUCHY)) == r"\text{for every } \text{token } i, j\text{: } x_{i}^{\top} x_{j} \leq 1"
+    assert LATEX(Formula(CAUCHY)) == r"\text{for all } \text{tokens } i, j\text{: } x_{i}^{\top} x_{j} \leq 1"
     assert LATEX(Formula(SQUARE)) == r"\text{for every } \text{real } t > 1\text{: } t^{2} > 1"
     with pytest.raises(TypeError, match="a proposition of the kernel"):
         Formula(sp.true)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 import sympy as sp
+from sympy.core.symbol import Str
 
 from eigentoken.proofs.typeset.abbreviations import SORTS, abbreviations, any_letters, clashing, notation, unbound
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
@@ -21,13 +22,14 @@ from eigentoken.theory.calculus import Index, dot, factor, vector
 from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.kernel.formulas import latex
-from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, proposition
-from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
+from eigentoken.theory.kernel.instances import VelocityIs, rows
+from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, Proposition, for_every, proposition
+from eigentoken.theory.kernel.tensors import Opposite, Rate, Slope, Tensor, VectorLetter
 from eigentoken.theory.language.claims import SpectrumIs, Stable
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import Eigenvalue, ell, matrix
-from eigentoken.theory.printing.plain_text import WIDE, broken, width
+from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text, width
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
@@ -353,3 +355,83 @@ def test_the_mean_of_the_tokens_is_not_told_as_that_of_one_tokens_attention(
     said = notation(statements().get(name))
     assert (r"$\bar x$ is the mean of the tokens." in said) == plain
     assert ("with the attention weights of token $i$" in said) == weighted
+
+
+# -- what a reading of twenty derivations found ------------------------------------------------------------------------------
+
+
+def test_an_assumption_stands_with_its_label() -> None:
+    long = " + ".join(f"x_{{{number}}}" for number in range(30))
+    source = to_latex(PrintedDocument("x", (Paragraph(f"Assuming (A6) ${long} > 0$; (A7) ${long} < 9$: so."),)))
+    shown = re.findall(r"\\\[(.*?)\\\]", source, re.DOTALL)
+    assert [each[:17] for each in shown] == [r"\text{(A6)}\quad ", r"\text{(A7)}\quad "]
+    assert not re.search(r"\(A\d\)\s*\n", source)
+    short = to_latex(PrintedDocument("x", (Paragraph("Assuming (A1) $x > 0$: so."),)))
+    assert "(A1) $x > 0$:" in short
+
+
+def test_brackets_are_as_high_as_what_stands_in_them() -> None:
+    i = Index("token", "i")
+    square = dot(vector("x", i), vector("x", i))
+    assert latex(proposition(Rate(square) > 0)).startswith(r"\Delta\bigl[")
+    for tall in (square.summed(i), dot(vector("a"), vector("x", i)) / sp.Symbol("n", integer=True, positive=True)):
+        assert latex(proposition(Rate(tall) > 0)).startswith(r"\Delta\Bigl[")
+        assert r"\mathrm{D}\Bigl[" in latex(proposition(Slope(tall) > 0))
+        assert r"\Bigr](-x)" in latex(proposition(Opposite(tall) > 0))
+
+
+def test_nothing_is_called_like_the_base_of_the_weights() -> None:
+    e, c = VectorLetter("e"), sp.Symbol("c", real=True)
+    said = ForAll(e, TRUE, proposition(Tensor(dot(vector("e"), vector("f"))) > c))
+    found = clashing([said], weights=True)
+    assert found == {e: VectorLetter("h")}
+    assert clashing([said]) == {} and clashing([said], [said], weights=True) == {}
+    tokens = {letter for letter in clashing([six_tokens()], weights=True).values() if isinstance(letter, Index)}
+    assert tokens and all(letter.name not in ("a", "e") for letter in tokens)
+
+
+def six_tokens() -> Proposition:
+    """Six tokens that are called a, b, ..., with all names of the first choice taken."""
+    names = ("a", "a0", "a1", "a2", "a3", "a4")
+    terms = [Tensor(dot(vector("x", Index("token", name)), vector("z"))) for name in names]
+    return proposition(sp.Add(*terms) > 0)
+
+
+def test_a_left_side_goes_with_its_equation() -> None:
+    four = r",\ ".join(rf"{name} = ({name}_1, {name}_2, {name}_3)" for name in "ABCD")
+    state = r"\bigl((" + "), (".join(["1, 2, 3, 4"] * 5) + r")\bigr)"
+    shown = broken(rf"{four},\ x = {state}")
+    lines = shown.split(r" \\ & ")
+    assert any(line.endswith(r",\ ") for line in lines) and any("}x = " in line.replace(" x", "x") for line in lines)
+    assert not any(re.search(r"[a-zA-Z]\s*$", line) for line in lines[:-1])
+    long = broken(rf"{'+'.join(['abcdefgh'] * 8)} = {'+'.join(['abcdefgh'] * 8)}")
+    assert r" \\ & \quad {} = " in long or r"\quad {}=" in long.replace(" ", "").replace(r"\quad{}", r"\quad {}")
+
+
+def test_a_velocity_is_minus_the_state() -> None:
+    name = Str("B")
+    turned = VelocityIs(((name, rows([[-1]])),), rows([[2]]), rows([[-2]]))
+    assert LATEX(turned).endswith(r"\dot x = -x")
+    assert LATEX(VelocityIs(((name, rows([[1]])),), rows([[2]]), rows([[2]]))).endswith(r"\dot x = x")
+    assert LATEX(VelocityIs(((name, rows([[3]])),), rows([[2]]), rows([[6]]))).endswith(r"\dot x = 3\, x")
+    assert LATEX(VelocityIs(((name, rows([[0]])),), rows([[2]]), rows([[0]]))).endswith(r"\dot x = 0")
+
+
+@pytest.mark.parametrize(
+    ("letters", "told"),
+    [
+        ("i", "for every token i: "),
+        ("ij", "for all tokens i, j: "),
+        ("ijk", "for all tokens i, j, k: "),
+        ("vij", "for every vector v, all tokens i, j: "),
+        ("ijv", "for all tokens i, j, every vector v: "),
+        ("vwij", "for all vectors v, w, all tokens i, j: "),
+        ("ivj", "for every token i, vector v, token j: "),
+        ("ab", "for all real a, b: "),
+    ],
+)
+def test_several_letters_of_one_sort_are_said_in_the_plural(letters: str, told: str) -> None:
+    kinds = {**{each: Index("token", each) for each in "ijk"}, **{each: VectorLetter(each) for each in "vw"}}
+    bound = [kinds.get(each, sp.Symbol(each, real=True)) for each in letters]
+    said = proposition(sp.Gt(sp.Symbol("a", real=True), sp.Symbol("b", real=True)))
+    assert plain_text(latex(for_every(said, *bound))) == f"{told}a > b"

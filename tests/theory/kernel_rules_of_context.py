@@ -54,6 +54,9 @@ ON_SPHERE = books.Textbook("sphere", "a theorem", {}, lambda: ((), P), "Author, 
 ALMOST_ALWAYS = books.Textbook(
     "almost", "a theorem", {}, lambda: ((), ForAlmostEvery(GOES)), "Author, Title", "@book{}"
 )
+WITHOUT_VALUE = books.Textbook(
+    "quotients", "a theorem", {}, lambda: ((), ForAll(x, TRUE, claim_of(ge(1 / x**2, 0)))), "Author, Title", "@book{}"
+)
 AT_A_STATE = assume(sp.Gt(HEIGHT, 0, evaluate=False))
 A_POWER = assume(eq(x, 2)), assume(sp.Gt(sp.Pow(y, x, evaluate=False), 1, evaluate=False))
 OF_A_HEAD = dot(vector("a"), vector("b"), (Letter("W", False, (HEAD,)),))
@@ -140,6 +143,7 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             lambda: books.textbook(ALMOST_ALWAYS, (assume(GOES, FLOW),)),
             "must not rest on what one of them does",
         ),
+        "what it binds could have no value": (lambda: books.textbook(WITHOUT_VALUE, ()), "would have no value"),
         "what it needs holds at one state": (lambda: books.textbook(ALONG, (AT_A_STATE,), FLOW), "at every state"),
     },
     "witness": {

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from eigentoken.proofs.steps.theorems import RAYLEIGH_BELOW
-from eigentoken.theory.calculus import Index, dot, exponential, factor, vector
-from eigentoken.theory.calculus.atoms import Delta, MaskEntry, Named, Norm
-from eigentoken.theory.calculus.expressions import row_sum
+from eigentoken.proofs.steps.theorems import LARGEST_NUMBER, RAYLEIGH_BELOW
+from eigentoken.theory.calculus import HEAD, SLOT, TOKENS, Index, dot, exponential, factor, vector
+from eigentoken.theory.calculus.atoms import Base, Delta, Dot, MaskEntry, Named, Norm
+from eigentoken.theory.calculus.expressions import HEADS, row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, logic, structure, sums
+from eigentoken.theory.kernel import books, logic, structure, sums, words
 from eigentoken.theory.kernel.arithmetic import arithmetic
 from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.defined import where_defined
@@ -20,17 +20,34 @@ from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import (
     FALSE,
     TRUE,
+    Atom,
     Disjunction,
+    Exists,
     ForAll,
     Implication,
+    conjuncts,
     proposition,
+    put,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused
 from eigentoken.theory.kernel.tensors import Tensor, VectorLetter
-from eigentoken.theory.language.conditions import Nonsingular, Relation, Symmetric
+from eigentoken.theory.language.claims import Stable
+from eigentoken.theory.language.conditions import NonPrincipalModulusBelow, Nonsingular, Relation, Symmetric
 from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
-from eigentoken.theory.language.terms import Angle, ScoreAtEigenvector, SpectralNorm, SpectralRadiusOff, d, matrix
+from eigentoken.theory.language.places import ConsensusAt
+from eigentoken.theory.language.terms import (
+    Angle,
+    Eigenvalue,
+    ScoreAtEigenvector,
+    SpectralNorm,
+    SpectralRadiusOff,
+    alpha,
+    d,
+    ell,
+    matrix,
+    n,
+)
 from eigentoken.theory.proving.cvc5_inequalities import inequality_by_cvc5
 from eigentoken.theory.proving.real_arithmetic import prove
 from eigentoken.theory.systems.catalogue import system
@@ -245,3 +262,92 @@ def test_a_number_in_a_claim_is_one_that_there_is(number: Any, conditions: tuple
     found = accepted(arithmetic([], said), tuple(map(proposition, conditions)), (said,), None)
     assert found.is_holds is good
     assert good or "not known to exist" in found.reason
+
+
+# -- letters that are spoken of and not shown ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("index", "count"), [(i, TOKENS), (HEAD, HEADS)])
+def test_the_number_of_tokens_or_heads_is_not_captured(index: Index, count: sp.Symbol) -> None:
+    """``z^T sum_i v_i = c`` shows no n; where all v_i become one vector w it is ``n z^T w = c``, which is not so for every n."""
+    here = proposition(equation(Tensor(dot(vector("v", index), vector("z")).summed(index)), c))
+    vacuous = logic.generalise(sp.Symbol("m", integer=True, positive=True), logic.assume(here))
+    whole = logic.generalise(VectorLetter("v"), logic.discharge(here, vacuous))
+    renamed = logic.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
+    said = logic.instantiate(renamed, vector("w")).proposition
+    assert count in said.left.word.relation.free_symbols
+    assert said.right.letter != count
+    assert same(said.right.body, said.left)
+
+
+def test_the_dimension_of_a_matrix_is_not_arbitrary() -> None:
+    """``|lambda_ell| < lambda_1 <= 0`` for every other eigenvalue says that there is none: d = 1, and not every d."""
+    V = matrix("V")
+    below, low = logic.assume(NonPrincipalModulusBelow(V)), logic.assume(sp.Le(Eigenvalue(V, 1), 0, evaluate=False))
+    plane = logic.assume(sp.Ge(d, 2, evaluate=False))
+
+    def second(every: Proved) -> Proved:
+        guards = conjuncts(put(every.proposition.guard, {ell: sp.Integer(2)}))
+        return logic.instantiate(every, sp.Integer(2), *(numbers.integers([plane], each) for each in guards))
+
+    moduli = logic.modus_ponens(words.meaning(below.proposition.word), below)
+    absurd = numbers.arithmetic([second(moduli), second(words.modulus(V)), low], sp.false)
+    line = numbers.arithmetic([logic.discharge(plane.proposition, absurd)], sp.Lt(d, 2, evaluate=False))
+    with pytest.raises(Refused, match="belongs to the system"):
+        logic.generalise(d, line)
+
+
+@pytest.mark.parametrize("letter", [alpha, n])
+def test_a_claim_does_not_bind_what_its_words_speak_of(letter: sp.Symbol) -> None:
+    """``Stable(place)`` shows no step: ``for every alpha < 100`` before it says nothing, and reads as if it did."""
+    oja, stable = system("oja-map"), Atom(Stable(ConsensusAt(matrix("V"), 1)))
+    other = sp.Symbol("other", **letter.assumptions0)
+    guard, known = sp.Lt(letter, 100, evaluate=False), logic.assume(stable, oja)
+    every = ForAll(letter, proposition(guard), stable)
+    proved = logic.generalise(other, known, guard.subs(letter, other))
+    assert same(proved.proposition, every)
+    some = logic.witness(
+        Exists(letter, proposition(guard), stable), sp.Integer(5), known, numbers.arithmetic([], sp.Integer(100) > 5)
+    )
+    for made, claim in ((proved, every), (some, some.proposition)):
+        verdict = accepted(made, (stable,), (claim,), oja)
+        assert verdict.is_fails
+        assert "belongs to the system" in verdict.reason
+        assert accepted(known, (claim, stable), (stable,), oja).is_fails
+    free = ForAll(other, proposition(guard.subs(letter, other)), stable)
+    assert accepted(proved, (stable,), (free,), oja).is_holds
+
+
+# -- conclusions of theorems that have no value --------------------------------------------------------------------------------
+
+
+def test_a_theorem_does_not_say_that_what_it_binds_has_a_value() -> None:
+    """The largest of the numbers ``1/|x_i|^2`` would make every token different from zero."""
+    square = Dot(Base("x", (SLOT,)), (), Base("x", (SLOT,)))
+    with pytest.raises(Refused, match="would have no value"):
+        books.textbook(LARGEST_NUMBER, (), system("token-flow"), value=factor(square, -1))
+    assert books.textbook(LARGEST_NUMBER, (), system("token-flow"), value=factor(square)).rule == "textbook"
+
+
+def test_what_is_assumed_in_a_conclusion_may_have_no_value() -> None:
+    """``for all t: x/t > 0 => ...`` asserts nothing of x/t, and a hypothesis of the theorem may say that it has a value."""
+    t = sp.Symbol("t", real=True)
+    quotient = sp.Gt(c / t, 0, evaluate=False)
+
+    def theorem(*says: Any) -> Textbook:
+        return Textbook("test", "a theorem of the test", {"c": sp.Symbol}, lambda c: says, "A book", "@book{test}")
+
+    harmless = theorem((), ForAll(t, TRUE, Implication(proposition(quotient), proposition(c * t >= 0))))
+    assert textbook(harmless, (), None, c=c).rule == "textbook"
+    every = ForAll(t, proposition(t > 1), proposition(quotient))
+    with pytest.raises(Refused, match="would have no value"):
+        textbook(theorem((c > 0,), every), (logic.assume(c > 0),), None, c=c)
+    asked = ForAll(t, proposition(t > 1), proposition(sp.Ne(t, 0)))
+    assert textbook(theorem((asked,), every), (logic.assume(asked),), None, c=c).rule == "textbook"
+    with pytest.raises(Refused, match="would have no value"):
+        textbook(
+            theorem((Implication(proposition(quotient), TRUE),), every),
+            (logic.tautology([], Implication(proposition(quotient), TRUE)),),
+            None,
+            c=c,
+        )

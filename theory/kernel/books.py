@@ -20,7 +20,11 @@ from eigentoken.theory.kernel.observables import parameters_of
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
+    Equivalence,
+    ForAll,
     ForAlmostEvery,
+    Implication,
+    Negation,
     Proposition,
     bound_letters,
     canonical,
@@ -104,13 +108,37 @@ def _check_object(theorem: str, letter: str, value: Any) -> None:
 def _defined(said: Proposition, known: Collection[Proposition]) -> tuple[Proposition, ...]:
     """Where the terms of a conclusion have values, and no premise says so: hypotheses.
 
-    What speaks of a letter that the conclusion binds (a time, a token) is for the theorem to ask for.
+    What speaks of a letter that the conclusion binds (a time, a token) is for the theorem to ask for: see :func:`_not_asked`.
     """
     here = where_defined(said.word) if isinstance(said, Atom) else frozenset()
     found = [proposition(each) for each in sorted(here, key=sp.default_sort_key)]
     found += [each for part in children(said) for each in _defined(part, known)]
     bound = bound_letters(said)
     return tuple(each for each in found if canonical(each) not in known and not bound & free_letters(each))
+
+
+def _not_asked(needed: Iterable[Proposition], conclusion: Proposition) -> list[Proposition]:
+    """Where terms of the conclusion have values, for a letter that it binds, if no hypothesis of the theorem says so."""
+    bound, asked = bound_letters(conclusion), set().union(*map(_asserted, needed))
+    said = set(map(canonical, (*asked, *_values_of(asked))))
+    found = _values_of(_asserted(conclusion))
+    return [each for each in found if bound & free_letters(each) and canonical(each) not in said]
+
+
+def _values_of(atoms: Iterable[Atom]) -> list[Proposition]:
+    return [proposition(each) for atom in atoms for each in where_defined(atom.word)]
+
+
+def _asserted(said: Proposition, positive: bool = True) -> set[Atom]:
+    """The words and relations that are asserted in it, neither assumed nor denied: their terms have values."""
+    if isinstance(said, Atom):
+        return {said} if positive else set()
+    if isinstance(said, Equivalence):
+        return set().union(*(_asserted(each, way) for each in children(said) for way in (True, False)))
+    assumed = said.left if isinstance(said, Implication) else said.guard if isinstance(said, ForAll) else None
+    turned = isinstance(said, Negation)
+    ways = ((each, positive != (turned or each is assumed)) for each in children(said))
+    return set().union(*(_asserted(each, way) for each, way in ways))
 
 
 def _of_real_vectors(objects: Iterable[Any], known: Collection[Proposition]) -> tuple[Proposition, ...]:
@@ -175,6 +203,11 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
     missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
     if missing:
         raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
+    empty = _not_asked(needed, conclusion)
+    if empty:
+        raise Refused(
+            f"{theorem.name} does not ask that {'; '.join(map(repr, empty))}: a term of it would have no value"
+        )
     values = objects.values()
     whole = (*hypotheses, *_defined(conclusion, known), *_of_real_vectors(values, known), *_of_inverses(values, known))
     return prove(conclusion, "textbook", premises, joint, whole, detail=(theorem, objects))

@@ -15,6 +15,7 @@ from eigentoken.theory.calculus.atoms import Dot
 from eigentoken.theory.kernel.closed import compared
 from eigentoken.theory.kernel.closed import positive as known_positive
 from eigentoken.theory.kernel.observables import definition_of, expression_of, parameters_of
+from eigentoken.theory.kernel.order import is_real_letter
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -178,9 +179,7 @@ def first_exit(start: Proved, step: Proved) -> Proved:
 
 def _times(t: Any, s: Any) -> bool:
     """Real letters of one sort, with or without a sign: no integers, no rationals, no other set of times with gaps."""
-    sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
-    symbols = isinstance(t, sp.Symbol) and isinstance(s, sp.Symbol)
-    return symbols and t.assumptions0 in sorts and s.assumptions0 == t.assumptions0
+    return is_real_letter(t) and is_real_letter(s) and s.assumptions0 == t.assumptions0
 
 
 def _continuous(term: Any, t: sp.Symbol) -> bool:

@@ -42,6 +42,7 @@ from eigentoken.theory.kernel.tensors import (
     Tensor,
     VectorLetter,
     bases_of,
+    in_brackets,
     letters_in,
 )
 from eigentoken.theory.language.claims import InFull
@@ -260,10 +261,10 @@ def _vector_latex(side: sp.Basic, name: str, taken: tuple[str, ...] = ()) -> str
         terms[Monomial(monomial.bound, rest, arrow)] = coefficient
     text = expression_latex(Expression(terms), weights=True, taken=taken)
     if isinstance(side, Slope):
-        return rf"\mathrm{{D}}\bigl[{text}\bigr]({side.along})"
+        return rf"\mathrm{{D}}{in_brackets(text)}({side.along})"
     if isinstance(side, Opposite):
-        return rf"\bigl[{text}\bigr](-{STATE})"
-    return rf"\Delta\bigl[{text}\bigr]" if isinstance(side, Rate) else text
+        return rf"{in_brackets(text)}(-{STATE})"
+    return rf"\Delta{in_brackets(text)}" if isinstance(side, Rate) else text
 
 
 @LATEX.register(Binder)
@@ -278,11 +279,19 @@ def latex_binder(said: Binder) -> str:
         return f"{_there_is(bound)}{guard}{such}"
     inner = said.body
     if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
-        more = latex(inner).removeprefix(r"\text{for every } ")
-        sort = _sort(said.letter, bound)
-        if sort and sort == _sort(inner.letter, _bound(inner)[0]):
-            return rf"\text{{for every }} {bound}, {more.removeprefix(sort)}"
-        return rf"\text{{for every }} {bound}\text{{, }} {more}"
+        more, sort = latex(inner), _sort(said.letter, bound)
+        for before in (rf"\text{{for every }} {sort}", rf"\text{{for all }} {_several(sort)}"):
+            if sort and sort == _sort(inner.letter, _bound(inner)[0]) and more.startswith(before):
+                tail, alone = more.removeprefix(before), rf"{_named(inner.letter)}\text{{, }} "
+                if (
+                    before.startswith(_FOR_EVERY)
+                    and tail.startswith(alone)
+                    and not tail.startswith(rf"{alone}\text{{all }}")
+                ):
+                    tail = rf"{alone}\text{{every }} {tail.removeprefix(alone)}"
+                return rf"\text{{for all }} {_several(sort)}{_named(said.letter)}, {tail}"
+        other = rf"\text{{all }} {more.removeprefix(_FOR_ALL)}" if more.startswith(_FOR_ALL) else more
+        return rf"\text{{for every }} {bound}\text{{, }} {other.removeprefix(_FOR_EVERY)}"
     return rf"\text{{for every }} {bound}{guard}\text{{: }} {latex(said.body)}"
 
 
@@ -295,6 +304,24 @@ def _sort(letter: AnyLetter, bound: str) -> str:
     """The words before a letter that stands alone: ``real`` of ``real x``, nothing of ``real t >= 0``."""
     named = bound.endswith(f" {_named(letter)}")
     return bound.removesuffix(_named(letter)) if named and bound.startswith(r"\text{") else ""
+
+
+_FOR_EVERY, _FOR_ALL = r"\text{for every } ", r"\text{for all } "
+#: The words for several letters of a sort, where they are not the word for one.
+_PLURALS = {"family of": "families of", "matrix": "matrices", "index": "indices"}
+_COUNTED = ("token", "head", "vector", "state", "integer")
+
+
+def _several(sort: str) -> str:
+    r"""The words before letters of one sort.
+
+    >>> _several(r"\text{token } "), _several(r"\text{real } "), _several(r"\text{family of vectors } ")
+    ('\\text{tokens } ', '\\text{real } ', '\\text{families of vectors } ')
+    """
+    for one, more in (*_PLURALS.items(), *((each, f"{each}s") for each in _COUNTED)):
+        if sort.startswith(r"\text{" + one + " ") or sort.endswith(f" {one} }} "):
+            return sort.replace(one, more, 1)
+    return sort
 
 
 def _there_is(bound: str) -> str:

@@ -50,7 +50,8 @@ def latex_velocity_is(claim: VelocityIs) -> str:
     tokens = ", ".join(_column(token) for token in claim.tokens)
     factor = _factor(claim)
     moved = ", ".join(_column(token) for token in claim.velocity)
-    speed = rf"\bigl({moved}\bigr)" if factor is None else rf"{scalar_latex(factor)}\, x" if factor else "0"
+    sign = "x" if factor == 1 else "-x" if factor == -1 else ""
+    speed = rf"\bigl({moved}\bigr)" if factor is None else sign or rf"{scalar_latex(factor)}\, x" if factor else "0"
     return rf"\text{{at }} {given},\ x = \bigl({tokens}\bigr)\text{{: }} \dot x = {speed}"
 
 

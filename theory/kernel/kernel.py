@@ -334,6 +334,11 @@ def accepted(
     if unknown:
         told = ", ".join(dict.fromkeys(plain_text(scalar_latex(each)) for each in unknown))
         return fails(f"{told} is not known to exist and to be a real number: say of which matrix, or for which d")
+    bound = sorted(frozenset().union(*(logic.bound_but_tied(each, system) for each in (*said, *wanted))))
+    if bound:
+        return fails(
+            f"{', '.join(bound)} belongs to the system, or is a size: what is said there is not said for others"
+        )
     moving = books.moving(said)
     frozen = steps_that_hold(proved, moving)
     if frozen:

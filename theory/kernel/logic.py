@@ -16,6 +16,7 @@ from eigentoken.theory.kernel.propositions import (
     TRUE,
     AnyLetter,
     Atom,
+    Binder,
     Conjunction,
     Disjunction,
     Equivalence,
@@ -48,6 +49,7 @@ from eigentoken.theory.systems.system import System
 __all__ = [
     "almost_everywhere",
     "assume",
+    "bound_but_tied",
     "cases",
     "conjunction",
     "discharge",
@@ -208,14 +210,29 @@ def _true(said: Proposition, opaque: dict[Proposition, int], row: tuple[bool, ..
 def tied(said: Proposition, system: System | None) -> frozenset[str]:
     """Letters that it speaks of without showing them: sizes, the parameters of its system, and F, the matrix of its layer.
 
-    ``Stable(place)`` depends on the step ``alpha``, a sum over tokens on ``n``: one cannot put another for them.
+    ``Stable(place)`` depends on the step ``alpha``, a sum over tokens on ``n``, a word about a d x d matrix on ``d``: one cannot
+    put another for them.
     """
     if isinstance(said, Atom):
         relation = relation_of(said)
         about = not isinstance(said.word, ABOUT_MATRICES) if relation is None else relation.has(Tensor, Angle)
         declared = () if system is None else (*system.parameters, *system.head_parameters)
-        return frozenset({"n", "d", "p", "q", "H", "F", *(each.name for each in declared)} if about else ())
+        shapes = (each.shape for each in free_letters(said) if isinstance(each, sp.MatrixSymbol))
+        sizes = {size.name for shape in shapes for size in shape if isinstance(size, sp.Symbol)}
+        return frozenset({"n", "d", "p", "q", "H", "F", *(each.name for each in declared)} if about else ()) | sizes
     return frozenset().union(*(tied(part, system) for part in children(said)))
+
+
+def bound_but_tied(said: Proposition, system: System | None) -> frozenset[str]:
+    """Letters that it binds where its words speak of them without showing them: it would read as said of all their values.
+
+    ``for every alpha: Stable(place)`` says no more than ``Stable(place)``, for the step of the system.
+    """
+    here: frozenset[str] = frozenset()
+    if isinstance(said, Binder) and isinstance(said.letter, sp.Symbol | sp.MatrixSymbol):
+        hidden = (tied(part, system) for part in (said.guard, said.body))
+        here = frozenset({said.letter.name}).intersection(frozenset().union(*hidden))
+    return here.union(*(bound_but_tied(part, system) for part in children(said)))
 
 
 def _arbitrary(

@@ -7,13 +7,12 @@ import sympy as sp
 from eigentoken.theory.calculus import Index, Norm, dot, factor, vector
 from eigentoken.theory.kernel.propositions import (
     TRUE,
-    AnyLetter,
     Atom,
     Conjunction,
     Exists,
     ForAll,
     Implication,
-    Proposition,
+    for_every,
     proposition,
     same,
 )
@@ -41,15 +40,8 @@ FACTOR = sp.Symbol("m", real=True)
 _X, _W = vector(STATE, _I), vector(DIRECTIONS.name, _I)
 
 
-def _every(said: object, *letters: AnyLetter) -> Proposition:
-    found = proposition(said)
-    for letter in reversed(letters):
-        found = ForAll(letter, TRUE, found)
-    return found
-
-
 #: Vectors ``w_i`` that are tangent to the sphere at ``x_i``; ``sum_i |w_i|^2 > 0``.
-TANGENT = _every(sp.Eq(Tensor(dot(_X, _W)), 0, evaluate=False), _I)
+TANGENT = for_every(sp.Eq(Tensor(dot(_X, _W)), 0, evaluate=False), _I)
 NOT_ZERO = proposition(sp.Gt(Tensor(dot(_W, _W).summed(_I)), 0, evaluate=False))
 #: ``z^T D[x_i^+](w)``, where ``x_i^+ = y_i / r_i``.
 OF_THE_MAP = Slope(dot(vector(_Z.name), vector("y", _I)) * factor(Norm("r", (_I,)), -1))
@@ -57,7 +49,7 @@ OF_THE_MAP = Slope(dot(vector(_Z.name), vector("y", _I)) * factor(Norm("r", (_I,
 
 def stretched(image: sp.Expr) -> Exists:
     """There are ``m > 1`` and a tangent family w, not zero, whose image is ``m w``; ``image`` is ``z^T (image of w)_i``."""
-    equal = _every(sp.Eq(image, FACTOR * Tensor(dot(vector(_Z.name), _W)), evaluate=False), _I, _Z)
+    equal = for_every(sp.Eq(image, FACTOR * Tensor(dot(vector(_Z.name), _W)), evaluate=False), _I, _Z)
     return Exists(FACTOR, proposition(FACTOR > 1), Exists(DIRECTIONS, Conjunction((TANGENT, NOT_ZERO)), equal))
 
 
@@ -66,8 +58,8 @@ MULTIPLIER = stretched(OF_THE_MAP)
 #: All tokens are on one line, and they sum to zero: half of them on each side.
 HALF_AND_HALF = Conjunction(
     (
-        _every(sp.Eq(Tensor(dot(vector(_Z.name), _X).summed(_I)), 0, evaluate=False), _Z),
-        _every(sp.Eq(Tensor(dot(vector(STATE, _A), vector(STATE, _B))) ** 2, 1, evaluate=False), _A, _B),
+        for_every(sp.Eq(Tensor(dot(vector(_Z.name), _X).summed(_I)), 0, evaluate=False), _Z),
+        for_every(sp.Eq(Tensor(dot(vector(STATE, _A), vector(STATE, _B))) ** 2, 1, evaluate=False), _A, _B),
     )
 )
 

@@ -34,6 +34,7 @@ __all__ = [
     "causal_order",
     "falling_weights",
     "first_token",
+    "is_real_letter",
     "latest",
     "same_token",
     "sees",
@@ -129,10 +130,12 @@ def latest(proved: Proved) -> Proved:
     if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.letter.kind != "token":
         raise Refused("there must be a time for every token")
     some = said.body
-    if not isinstance(some, Exists) or not isinstance(some.body, ForAll) or not _number(some.letter):
+    if not isinstance(some, Exists) or not isinstance(some.body, ForAll) or not is_real_letter(some.letter):
         raise Refused("it must be said: there is a real T such that for every t >= T")
     late, after = some.letter, some.body
-    if not _number(after.letter) or not same(after.guard, proposition(sp.Ge(after.letter, late, evaluate=False))):
+    if not is_real_letter(after.letter) or not same(
+        after.guard, proposition(sp.Ge(after.letter, late, evaluate=False))
+    ):
         raise Refused(f"it must be said for every real t with t >= {late}")
     if late in free_letters(after.body) | free_letters(said.guard) or some.guard != TRUE:
         raise Refused(f"what holds from {late} on must not speak of {late}")
@@ -142,7 +145,7 @@ def latest(proved: Proved) -> Proved:
     return prove(Exists(late, TRUE, always), "latest", (proved,), proved.system, proved.hypotheses)
 
 
-def _number(letter: Any) -> bool:
+def is_real_letter(letter: Any) -> bool:
     """A real letter, of any sign: the larger of two values is a value."""
     sorts = [sp.Symbol("t", **{sign: True}).assumptions0 for sign in ("real", "nonnegative", "positive")]
     return isinstance(letter, sp.Symbol) and letter.assumptions0 in sorts

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from eigentoken.theory.calculus import Index
+from eigentoken.theory.calculus import DIMENSION, HEADS, TOKENS, Index
 from eigentoken.theory.kernel.closed import exchange
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.refused import Refused
@@ -44,6 +44,7 @@ __all__ = [
     "Proposition",
     "canonical",
     "conjuncts",
+    "for_every",
     "free_letters",
     "proposition",
     "put",
@@ -127,6 +128,14 @@ class ForAlmostEvery(Proposition):
 
 
 TRUE, FALSE = Conjunction(()), Disjunction(())
+
+
+def for_every(said: Any, *letters: AnyLetter) -> Proposition:
+    """``for every letter: said``, the first letter outermost."""
+    found = proposition(said)
+    for letter in reversed(letters):
+        found = ForAll(letter, TRUE, found)
+    return found
 
 
 def relation_of(said: Any) -> Any:
@@ -267,6 +276,7 @@ def put(said: Proposition, table: Mapping[Any, Any]) -> Proposition:
     if isinstance(said, Binder):
         inner = {old: new for old, new in table.items() if old != said.letter}
         values = frozenset().union(*(value_letters(new) for old, new in inner.items() if old in free_letters(said)))
+        values |= {TOKENS, HEADS, DIMENSION}  # a sum over tokens of what becomes one vector is n times it
         letter, guard, body = said.letter, said.guard, said.body
         if letter in values:
             other = fresh(letter, values | free_letters(guard) | free_letters(body) | set(inner))

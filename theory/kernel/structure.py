@@ -72,6 +72,7 @@ __all__ = [
     "squared_speed",
     "summed",
     "total",
+    "with_values",
 ]
 
 
@@ -174,10 +175,10 @@ def reduction(left: Expression, right: Expression, system: System | None, *premi
         rest = normal_form(expand_definitions(left - right, rules), rules)
     if rest.terms:
         raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
-    return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *_defined(wanted)))
+    return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *with_values(wanted)))
 
 
-def _defined(relation: Any) -> tuple[Proposition, ...]:
+def with_values(relation: Any) -> tuple[Proposition, ...]:
     """Where the terms of a new relation have values: hypotheses."""
     return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
 
@@ -198,7 +199,7 @@ def increment(quantity: Expression, system: System) -> Proved:
     else:
         value = substitute(quantity, {STATE: moved}) - quantity
     wanted = sp.Eq(term, Tensor(value), evaluate=False)
-    return prove(proposition(wanted), "increment", (), system, _defined(wanted))
+    return prove(proposition(wanted), "increment", (), system, with_values(wanted))
 
 
 def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
@@ -211,7 +212,7 @@ def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
     if any(base.name == along for base in bases_of(term.key)):
         raise Refused(f"{along} stands in the quantity: choose another letter for the direction")
     wanted = sp.Eq(term, Tensor(differentiate(quantity, direction(STATE, along), rules)), evaluate=False)
-    return prove(proposition(wanted), "slope", (), system, _defined(wanted))
+    return prove(proposition(wanted), "slope", (), system, with_values(wanted))
 
 
 def opposite(quantity: Expression, system: System) -> Proved:
@@ -231,7 +232,7 @@ def opposite(quantity: Expression, system: System) -> Proved:
             raise Refused(f"the calculus does not show that {system.name} is odd")
     signs = {name: negated(name) for name in (STATE, *rules.definitions)}
     wanted = sp.Eq(term, Tensor(substitute(quantity, signs)), evaluate=False)
-    return prove(proposition(wanted), "opposite", (), system, _defined(wanted))
+    return prove(proposition(wanted), "opposite", (), system, with_values(wanted))
 
 
 def square(vectors: Expression, *indices: Index) -> Proved:
@@ -244,7 +245,7 @@ def square(vectors: Expression, *indices: Index) -> Proved:
     roots = tuple(
         sp.sympify(each) for each in vectors.terms.values()
     )  # sqrt(c) is real where c >= 0, its square everywhere
-    return prove(proposition(wanted), "square", (), None, (*_defined(wanted), *_defined(roots)))
+    return prove(proposition(wanted), "square", (), None, (*with_values(wanted), *with_values(roots)))
 
 
 def total(*expressions: Expression) -> Proved:
@@ -255,7 +256,7 @@ def total(*expressions: Expression) -> Proved:
     for each in expressions[1:]:
         whole = whole + each
     wanted = sp.Eq(Tensor(whole), sp.Add(*map(Tensor, expressions)), evaluate=False)
-    return prove(proposition(wanted), "total", (), None, _defined(wanted))
+    return prove(proposition(wanted), "total", (), None, with_values(wanted))
 
 
 def scaling(expression: Expression, scale: Any) -> Proved:
@@ -264,7 +265,7 @@ def scaling(expression: Expression, scale: Any) -> Proved:
     if number.has(Tensor):
         raise Refused(f"the scale must be a number, got {scale}")
     wanted = sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)
-    return prove(proposition(wanted), "scaling", (), None, _defined(wanted))
+    return prove(proposition(wanted), "scaling", (), None, with_values(wanted))
 
 
 def pair(proved: Proved, name: str = STATE) -> Proved:

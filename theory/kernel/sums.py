@@ -9,20 +9,18 @@ import sympy as sp
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, substitute, vector
 from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
 from eigentoken.theory.kernel.closed import positive as known_positive
-from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Exists,
     ForAll,
-    Proposition,
     free_letters,
     proposition,
     relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.structure import as_expression
+from eigentoken.theory.kernel.structure import as_expression, with_values
 from eigentoken.theory.kernel.tensors import (
     STATE,
     Tensor,
@@ -39,15 +37,10 @@ from eigentoken.theory.systems.system import System
 __all__ = ["congruent", "exponential_of", "factors", "least", "positive", "product", "same_state", "summand"]
 
 
-def _defined(relation: Any) -> tuple[Proposition, ...]:
-    """Where the terms of a new relation have values: hypotheses."""
-    return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
-
-
 def product(left: Expression, right: Expression) -> Proved:
     """``[a b] = [a] [b]``, where all three have a value."""
     wanted = sp.Eq(Tensor(left * right), Tensor(left) * Tensor(right), evaluate=False)
-    return prove(proposition(wanted), "product", (), None, _defined(wanted))
+    return prove(proposition(wanted), "product", (), None, with_values(wanted))
 
 
 def factors(quantity: Expression) -> Proved:
@@ -61,13 +54,13 @@ def factors(quantity: Expression) -> Proved:
         else:
             pieces.append(sp.Mul(scale, *(Tensor(factor(atom)) ** power for atom, power in monomial.factors)))
     wanted = sp.Eq(Tensor(quantity), sp.Add(*pieces), evaluate=False)
-    return prove(proposition(wanted), "factors", (), None, _defined(wanted))
+    return prove(proposition(wanted), "factors", (), None, with_values(wanted))
 
 
 def exponential_of(exponent: Expression) -> Proved:
     """``[exp a] = exp [a]``."""
     wanted = sp.Eq(Tensor(exponential(exponent)), sp.exp(Tensor(exponent)), evaluate=False)
-    return prove(proposition(wanted), "exponential_of", (), None, _defined(wanted))
+    return prove(proposition(wanted), "exponential_of", (), None, with_values(wanted))
 
 
 def positive(quantity: Expression) -> Proved:
@@ -88,7 +81,7 @@ def positive(quantity: Expression) -> Proved:
     if not quantity.terms:
         raise Refused("an empty sum is zero")
     wanted = sp.Gt(Tensor(quantity), 0, evaluate=False)
-    return prove(proposition(wanted), "positive", (), None, _defined(wanted))
+    return prove(proposition(wanted), "positive", (), None, with_values(wanted))
 
 
 def congruent(quantity: Expression, name: str, member: Expression, at: Index, proved: Proved) -> Proved:
@@ -115,7 +108,7 @@ def congruent(quantity: Expression, name: str, member: Expression, at: Index, pr
         return member.at((at, indices[0]))
 
     wanted = sp.Eq(term, Tensor(substitute(term.expression, {name: replaced})), evaluate=False)
-    return prove(proposition(wanted), "congruent", (proved,), proved.system, (*proved.hypotheses, *_defined(wanted)))
+    return prove(proposition(wanted), "congruent", (proved,), proved.system, (*proved.hypotheses, *with_values(wanted)))
 
 
 def same_state(quantity: Expression, one: Any, other: Any, proved: Proved, system: System) -> Proved:
@@ -130,7 +123,7 @@ def same_state(quantity: Expression, one: Any, other: Any, proved: Proved, syste
     if not same(proved.proposition, ForAll(i, TRUE, ForAll(z, TRUE, proposition(equal)))):
         raise Refused(f"it is not proved that the states at {one} and at {other} are the same, for every token")
     wanted = sp.Eq(Tensor(quantity, one), Tensor(quantity, other), evaluate=False)
-    return prove(proposition(wanted), "same_state", (proved,), joint, (*hypotheses, *_defined(wanted)))
+    return prove(proposition(wanted), "same_state", (proved,), joint, (*hypotheses, *with_values(wanted)))
 
 
 def summand(proved: Proved, at: Index) -> Proved:

@@ -257,6 +257,16 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return f"{type(self).__name__}({self.expression!r}{at})"
 
 
+def in_brackets(text: str) -> str:
+    r"""In square brackets that are as high as what stands in them; a line may end inside.
+
+    >>> in_brackets("x"), in_brackets(r"\frac{x}{y}")
+    ('\\bigl[x\\bigr]', '\\Bigl[\\frac{x}{y}\\Bigr]')
+    """
+    size = "Big" if re.search(r"\\frac|\\sum", text) else "big"
+    return rf"\{size}l[{text}\{size}r]"
+
+
 #: A sum of exponentials that stands alone: the parentheses are for what stands beside it.
 _ROW_ALONE = re.compile(r"\A\\Big\(((?:(?!\\Big).)*)\\Big\)\Z")
 
@@ -279,11 +289,11 @@ class Rate(Tensor):
             raise Refused(f"{', '.join(moved)} is constant in {self}: it cannot become what moves with the state")
 
     def _latex(self, printer: Any) -> str:
-        text = rf"\Delta\bigl[{super().plain_latex(getattr(printer, 'taken', ()))}\bigr]"
+        text = rf"\Delta{in_brackets(super().plain_latex(getattr(printer, 'taken', ())))}"
         return text if self.time is None else rf"{text}({printer._print(self.time)})"
 
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
-        return rf"\Delta\bigl[{super().plain_latex(taken)}\bigr]"
+        return rf"\Delta{in_brackets(super().plain_latex(taken))}"
 
 
 class Slope(Rate):
@@ -332,7 +342,7 @@ class Slope(Rate):
         return self.plain_latex(getattr(printer, "taken", ()))
 
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
-        return rf"\mathrm{{D}}\bigl[{Tensor.plain_latex(self, taken)}\bigr]({self.along})"
+        return rf"\mathrm{{D}}{in_brackets(Tensor.plain_latex(self, taken))}({self.along})"
 
     def _sympystr(self, printer: Any) -> str:
         return f"Slope({self.expression!r}, {self.along})"
@@ -356,7 +366,7 @@ class Opposite(Rate):
         return self.plain_latex(getattr(printer, "taken", ()))
 
     def plain_latex(self, taken: tuple[str, ...] = ()) -> str:
-        return rf"\bigl[{Tensor.plain_latex(self, taken)}\bigr](-{STATE})"
+        return rf"{in_brackets(Tensor.plain_latex(self, taken))}(-{STATE})"
 
 
 def seen_by_one(row: SumExp) -> bool:

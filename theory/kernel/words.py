@@ -22,6 +22,7 @@ from eigentoken.theory.kernel.propositions import (
     ForAlmostEvery,
     Implication,
     Proposition,
+    for_every,
     proposition,
     relation_of,
 )
@@ -130,16 +131,9 @@ _T = sp.Symbol("t", real=True)
 _I, _J = Index("token", "i"), Index("token", "j")
 
 
-def _every_token(said: Any, *indices: Index) -> Proposition:
-    found = proposition(said)
-    for index in reversed(indices):
-        found = ForAll(index, TRUE, found)
-    return found
-
-
 def _above(normal: str, time: Any) -> Proposition:
     """``w^T x_i(t) > 0`` for every token i."""
-    return _every_token(sp.Gt(Tensor(dot(vector(normal), vector(STATE, _I)), time), 0, evaluate=False), _I)
+    return for_every(sp.Gt(Tensor(dot(vector(normal), vector(STATE, _I)), time), 0, evaluate=False), _I)
 
 
 def top_eigenvector(term: Any, name: str, *, left: bool = False) -> Proposition:
@@ -181,7 +175,7 @@ def equiangular(cosine: Any = None) -> Proposition:
     first, second, third, fourth = (Index("token", name) for name in ("i", "j", "k", "l"))
     tokens = {each: vector(STATE, each) for each in (first, second, third, fourth)}
     squares = [Tensor(dot(tokens[each], tokens[each])) for each in (first, third)]
-    lengths = _every_token(sp.Eq(*squares, evaluate=False), first, third)
+    lengths = for_every(sp.Eq(*squares, evaluate=False), first, third)
 
     def other(one: Index, two: Index, said: Any) -> Proposition:
         return ForAll(one, TRUE, ForAll(two, proposition(sp.Eq(Tensor(delta(one, two)), 0, evaluate=False)), said))
@@ -257,7 +251,7 @@ def stays_near(name: str) -> Proposition:
     apart = vector(STATE, _I) - vector(name, _I)
 
     def close(time: Any, bound: sp.Symbol) -> Proposition:
-        return _every_token(sp.Lt(Tensor(dot(apart, apart), time), bound, evaluate=False), _I)
+        return for_every(sp.Lt(Tensor(dot(apart, apart), time), bound, evaluate=False), _I)
 
     later = ForAll(_STEPS, _from(_STEPS, 0), close(_STEPS, near))
     return ForAll(near, TRUE, Exists(small, TRUE, ForAlmostEvery(Implication(close(sp.Integer(0), small), later))))
@@ -273,8 +267,8 @@ def lyapunov_stable_in_other_words(word: claims.LyapunovStable) -> Proposition:
         Tensor(dot(vector("z"), vector("a", _I))), Tensor(side * dot(vector("z"), vector("v"))), evaluate=False
     )
     parts = (
-        _every_token(ForAll(VectorLetter("z"), TRUE, proposition(on_line)), _I),
-        _every_token(sp.Eq(Tensor(side) ** 2, 1, evaluate=False), _I),
+        for_every(ForAll(VectorLetter("z"), TRUE, proposition(on_line)), _I),
+        for_every(sp.Eq(Tensor(side) ** 2, 1, evaluate=False), _I),
         proposition(sp.Eq(Tensor(side.summed(_I)), p - q, evaluate=False)),
     )
     split = Exists(VectorLetter("v"), top_eigenvector(place.term, "v"), Conjunction(parts))
@@ -284,7 +278,7 @@ def lyapunov_stable_in_other_words(word: claims.LyapunovStable) -> Proposition:
 def _finally(apart: Expression, *indices: Index) -> Proposition:
     """For every epsilon > 0 the squares of the vectors are at most epsilon from some time on."""
     small, late = sp.Symbol("epsilon", positive=True), sp.Symbol("T", nonnegative=True)
-    close = _every_token(sp.Le(Tensor(dot(apart, apart), _T), small, evaluate=False), *indices)
+    close = for_every(sp.Le(Tensor(dot(apart, apart), _T), small, evaluate=False), *indices)
     after = ForAll(_T, proposition(sp.Ge(_T, late, evaluate=False)), close)
     return ForAll(small, TRUE, Exists(late, TRUE, after))
 

@@ -226,8 +226,8 @@ _OPENS = re.compile(r"(?:\\bigl\(\s*)+\Z")
 _SIGNS = " + | - "
 #: Between the entries of a state, and between the coordinates of a token.
 _TUPLES = (", (", r", \bigl(", r", \frac")
-#: A parenthesis up to this width is not opened.
-SHORT = 30
+#: A parenthesis up to this width is not opened; a left side up to that one is not left at the end of a line.
+SHORT, STRANDED = 30, 8
 _PLACES = (
     r"\qquad \text{where",
     r"\text{ where }",
@@ -313,14 +313,22 @@ def _long(latex: str) -> int:
 
 
 def _filled(pieces: list[str], wide: int) -> list[str]:
-    """Put short pieces on one line again, but begin a new one at an implication or a ``where``."""
-    lines = [pieces[0]]
+    """Put short pieces on one line again, but begin a new one at an implication or a ``where``.
+
+    A short left side at the end of a line goes with its equation: ``..., x`` and ``= (1, 2)`` are ``...,`` and ``x = (1, 2)``.
+    """
+    lines, last = [pieces[0]], ""
     for piece in pieces[1:]:
         begins = piece.lstrip().startswith((r"\qquad \text{where", r"\implies", r"\iff"))
         if not begins and width(lines[-1] + piece) <= wide:
-            lines[-1] += " " + piece
-        else:
-            lines.append(r"\quad {}" + piece.replace(r"\qquad \text{where", r"\text{where", 1))
+            last = " " + piece
+            lines[-1] += last
+            continue
+        stranded = piece.lstrip().startswith("=") and last and width(last) <= STRANDED and width(last + piece) <= wide
+        if stranded:
+            lines[-1], piece = lines[-1].removesuffix(last), last + piece
+        lines.append(r"\quad {}" + piece.replace(r"\qquad \text{where", r"\text{where", 1))
+        last = ""
     return lines
 
 
