@@ -225,9 +225,34 @@ def torch_encoder(infos: Mapping[str, TensorInfo]) -> str | None:
         known = {"model_type": "torch-encoder", "hidden_size": infos[layers[0]].shape[1]}
         known |= {"num_hidden_layers": len(layers), "intermediate_size": inner.shape[0]}
         known |= {"prefix": stem} if len(stems) > 1 else {}
-        text = json.dumps(known)[:-1] + ', "num_attention_heads": HEADS, "norm_first": false, "hidden_act": "relu"}'
+        text = (
+            json.dumps(known)[:-1]
+            + ', "num_attention_heads": HEADS, "norm_first": false, "hidden_act": "relu", "causal": false}'
+        )
         return (
             f"the names are those of torch.nn.TransformerEncoder: put the file into a folder with this config.json, with what "
-            f"the program says that made it (heads, norm_first, relu or gelu): {text}"
+            f"the program says that made it (heads, norm_first, relu or gelu, a causal mask): {text}"
         )
-    return None
+    return fairseq_roberta(infos)
+
+
+def fairseq_roberta(infos: Mapping[str, TensorInfo]) -> str | None:
+    """What to write where the tensors are those of fairseq's RoBERTa: the sizes that can be seen, and the heads."""
+    stems = [
+        name.removesuffix("layers.0.fc1.weight")
+        for name in infos
+        if name.endswith(".sentence_encoder.layers.0.fc1.weight")
+    ]
+    if len(stems) != 1 or f"{stems[0]}embed_tokens.weight" not in infos:
+        return None
+    (inner, width), (rows, _) = (
+        infos[f"{stems[0]}layers.0.fc1.weight"].shape,
+        infos[f"{stems[0]}embed_tokens.weight"].shape,
+    )
+    layers = sum(1 for name in infos if name.startswith(f"{stems[0]}layers.") and name.endswith(".fc1.weight"))
+    known = {"model_type": "fairseq-roberta", "hidden_size": width, "num_hidden_layers": layers}
+    text = json.dumps(known | {"intermediate_size": inner, "vocab_size": rows})[:-1] + ', "num_attention_heads": HEADS}'
+    return (
+        "the names are those of RoBERTa in fairseq: put the file into a folder with this config.json, with the heads that it was "
+        f"trained with (encoder_attention_heads): {text}"
+    )
