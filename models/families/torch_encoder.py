@@ -30,7 +30,7 @@ class TorchEncoder(Family):
     name = "torch-encoder"
     model_types = ("torch-encoder",)
     has_embedding = False
-    about = "torch.nn.TransformerEncoder, in memory or a file: LayerNorm before or after, no positions, full attention (or causal)"
+    about = "torch.nn.TransformerEncoder, in memory or a file: LayerNorm before or after, no positions, full or causal attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
         self.d = config.integer("hidden_size")
