@@ -57,6 +57,7 @@ from eigentoken.theory.language.conditions import (
     PositiveSemidefinite,
     Relation,
 )
+from eigentoken.theory.language.matrix_words import IsZero
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, array_digest
@@ -400,6 +401,8 @@ def _with_scores(way: Sequence[Condition], base: _Candidate, stored: Letters, sh
         yield from _with_quotient(way, quotient, base, W, scale, share)
     elif wanted.multiple_of is not None:
         yield from _with_multiple(way, wanted, base, W, scale, share)
+    elif any(isinstance(each, IsZero) and isinstance(each.term, sp.MatAdd) for each in way):
+        yield from _with_opposite(way, base, W, scale, share)
     else:
         for made in matrices_near(W, wanted, share):
             moved = Enclosure.from_floats(made * scale)
@@ -440,6 +443,24 @@ def _with_multiple(
             moved = product(Enclosure.from_floats(c * scale * np.eye(len(W))), base.letters.of(base.letters.value[0]))
         made = _changed(base, base.letters.score or "", moved, c * scale * to, given)
         yield made if of == IDENTITY else replace(made, quotient=(IDENTITY, c * np.eye(len(W))))
+
+
+def _with_opposite(
+    way: Sequence[Condition], base: _Candidate, W: Array, scale: float, share: float
+) -> Iterator[_Candidate]:
+    """``W' = -B'``: both go to the middle of W and -B, or to the nearest matrix there that meets what else is asked of W."""
+    name, value = base.letters.score or "", base.letters.value[0]
+    opposite = [
+        each for each in way if isinstance(each, IsZero) and set(each.term.args) == {matrix(name), matrix(value)}
+    ]
+    middle = 0.5 * (W - _floats(base.letters.of(value)))
+    for made in matrices_near(middle, wanted_of(way, matrix(name)), share) if opposite else ():
+        moved = Enclosure.from_floats(-made)
+        matrices = {**base.letters.matrices, **dict.fromkeys(base.letters.value, moved)}
+        other = replace(base, letters=replace(base.letters, matrices=matrices), changed={**base.changed, value: -made})
+        scores = product(Enclosure.from_floats(-scale * np.eye(len(made))), moved)
+        given: frozenset[Condition] = frozenset(opposite)
+        yield replace(_changed(other, name, scores, made * scale, given), quotient=(IDENTITY, -np.eye(len(made))))
 
 
 def _with_quotient(
