@@ -155,6 +155,12 @@ def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
     if not tensors:
         keys = some([str(key) for key in given]) if given else "nothing"
         place = f" under {'.'.join(path)}" if path else ""
+        held = [str(key) for key, value in given.items() if isinstance(value, Mapping) and _has_tensors(value)]
+        if held:
+            raise ModelError(
+                f"{where}: its weights stand under {some(held)}, a name that no program here is known by: say which, "
+                f"torch.save(torch.load(FILE)[{held[0][:40]!r}], 'pytorch_model.bin')"
+            )
         raise ModelError(
             f"{where}: no named tensors{place}; the file has {keys}: save the weights alone, "
             "torch.save(model.state_dict(), FILE)"
@@ -162,16 +168,20 @@ def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _with_weights(found: Any) -> Any:
-    """The one member of a tuple that has tensors by name (weights, optimizer, options); of a pickled module its tensors."""
+def _has_tensors(found: Mapping[Any, Any]) -> bool:
     import torch
 
+    return any(isinstance(name, str) and isinstance(value, torch.Tensor) for name, value in found.items())
+
+
+def _with_weights(found: Any) -> Any:
+    """The one member of a tuple that has tensors by name (weights, optimizer, options); of a pickled module its tensors."""
     if isinstance(found, StandIn):
         return tensors_of(found) or found
     if isinstance(found, tuple | list):
         made = [_with_weights(each) for each in found if isinstance(each, Mapping | StandIn)]
         whole = [each for each in made if isinstance(each, Mapping)]
-        direct = [each for each in whole if any(isinstance(value, torch.Tensor) for value in each.values())]
+        direct = [each for each in whole if _has_tensors(each)]
         return direct[0] if len(direct) == 1 else whole[0] if len(whole) == 1 else found
     return found
 

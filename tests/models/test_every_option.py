@@ -156,6 +156,17 @@ def test_one_rotary_rule_where_each_kind_of_layer_has_its_own(
         load(tmp_path).layer(0)
 
 
+@pytest.mark.parametrize("key", ["glm", "gemma2", "llama"])
+def test_a_rotary_rule_for_all_beside_rules_for_kinds_is_refused(key: str, tmp_path: Path) -> None:
+    """``transformers`` writes both where one dict was given to a model with kinds of layers and to another."""
+    tiny.built(CASES.get(key) or CASES[f"first {key}"], 5).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    rope = {"rope_type": "default", "rope_theta": 50.0, "full_attention": {"rope_type": "default", "rope_theta": 9.0}}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_parameters": rope}))
+    with pytest.raises(ModelError, match="beside one another"):
+        load(tmp_path).layer(0)
+
+
 @pytest.mark.parametrize("option", CHANGES_ATTENTION)
 def test_an_option_of_another_type_is_refused(option: str, tmp_path: Path) -> None:
     """``transformers`` passes over it; a model that was trained with it would be read as another one."""
