@@ -33,8 +33,6 @@ ROWS = (
     ("random bases", "values", "asymmetry"),
     ("random bases", "values", "gap"),
     ("random bases", "values", "alpha*"),
-    ("random bases", "scores", "bottom of sym"),
-    ("random bases", "values", "bottom of sym"),
 )
 LAYERS = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sym", "norm", "gap", "alpha*")
 SCORES = ("trace", "asymmetry", "positive share", "bottom of sym", "norm")

@@ -27,8 +27,8 @@ LEGACY_PICKLES = 5
 #: Modules of the standard library whose classes hold data.
 DATA = {"argparse", "pathlib", "datetime", "collections", "types", "enum", "uuid", "decimal", "fractions"}
 REFUSED = set(sys.stdlib_module_names) - DATA | {"__builtin__", "copy_reg", "commands", "nt"}
-#: Modules inside one another that are followed.
-DEEPEST = 64
+#: Modules that are followed, and the length of a name: a file may have modules inside themselves.
+MOST, LONGEST = 100_000, 2000
 
 
 class StandIn:
@@ -90,19 +90,29 @@ def is_program(path: Path) -> bool:
     return any("/code/" in name for name in names) and any(name.endswith("/constants.pkl") for name in names)
 
 
-def tensors_of(module: StandIn, depth: int = 0) -> dict[str, torch.Tensor]:
+def tensors_of(module: StandIn) -> dict[str, torch.Tensor]:
     """The parameters and buffers of a pickled ``torch.nn.Module``, named as its ``state_dict()`` names them."""
     import torch
 
-    inside = vars(module)
-    unkept = inside.get("_non_persistent_buffers_set", ())
     found: dict[str, torch.Tensor] = {}
-    for kind, without in (("_parameters", ()), ("_buffers", unkept)):
-        held: Any = inside.get(kind)
-        listed = held.items() if isinstance(held, Mapping) else ()
-        found |= {name: each for name, each in listed if isinstance(each, torch.Tensor) and name not in without}
-    modules: Any = inside.get("_modules")
-    for name, each in modules.items() if isinstance(modules, Mapping) and depth < DEEPEST else ():
-        if isinstance(name, str) and isinstance(each, StandIn):
-            found |= {f"{name}.{key}": value for key, value in tensors_of(each, depth + 1).items()}
-    return found
+    to_do = [("", module)]
+    for _ in range(MOST):
+        if not to_do:
+            return found
+        prefix, each = to_do.pop()
+        if len(prefix) > LONGEST:
+            break
+        inside = vars(each)
+        unkept = inside.get("_non_persistent_buffers_set", ())
+        for kind, without in (("_parameters", ()), ("_buffers", unkept)):
+            held = _named_in(inside.get(kind))
+            found |= {prefix + name: v for name, v in held if isinstance(v, torch.Tensor) and name not in without}
+        below = [(f"{prefix}{name}.", v) for name, v in _named_in(inside.get("_modules")) if isinstance(v, StandIn)]
+        to_do += reversed(below)
+    raise ModelError(
+        f"a pickled module has modules without end inside one another (more than {MOST}, or too long a name)"
+    )
+
+
+def _named_in(held: object) -> list[tuple[str, Any]]:
+    return [(name, each) for name, each in held.items() if isinstance(name, str)] if isinstance(held, Mapping) else []

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 from zipfile import BadZipFile
@@ -229,32 +228,13 @@ class Null:
     real_leaders: NDArray[np.bool_]
     frames: Floats
 
-    @cached_property
-    def roots(self) -> Floats:
-        """X with ``X X^T`` the Gram matrix of the columns of [A B]."""
-        unit = np.broadcast_to(np.eye(self.frames.shape[-1]), self.frames.shape)
-        gram = np.block([[unit, self.frames.swapaxes(-1, -2)], [self.frames, unit]])
-        values, vectors = np.linalg.eigh(gram)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-
     def with_bases(self, singular_values: Floats, d: int, spectra: bool = True) -> dict[str, Floats]:
-        """Trace and asymmetry of ``A diag(s) B^T`` (d x d) over the frames; of narrow ones the ends of the symmetric part, and
-        with ``spectra`` leader, gap and alpha*.
-
-        Twice the symmetric part is ``[A B] [0 D; D 0] [A B]^T``, with the eigenvalues of ``X^T [0 D; D 0] X``, and zeros.
-        """
+        """Trace and asymmetry of ``A diag(s) B^T`` (d x d) over the frames; ``spectra``: leader, gap and alpha*, where narrow."""
         s = np.asarray(singular_values, dtype=np.float64)[: self.frames.shape[-1]]
         core = self.frames * s[:, None]  # B^T A diag(s) up to a cyclic shift: the same traces and eigenvalues
         found = _core_statistics(core, np.full(len(core), float(s @ s)), len(s))
-        if len(s) > WIDEST_OF_BASES:
-            return found
-        norms = np.full(len(core), s[0])
-        halves = self.roots[:, : len(s)], self.roots[:, len(s) :]
-        turned = halves[0].swapaxes(-1, -2) @ (s[:, None] * halves[1])
-        parts = np.asarray(np.linalg.eigvalsh(turned + turned.swapaxes(-1, -2)) / 2)
-        found |= _ends(parts, norms, d)
-        values = _eigenvalues(core) if spectra else None
-        return found if values is None else found | _of_eigenvalues(values, norms, d - len(s))
+        values = _eigenvalues(core) if spectra and len(s) <= WIDEST_OF_BASES else None
+        return found if values is None else found | _of_eigenvalues(values, np.full(len(core), s[0]), d - len(s))
 
 
 def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Callable[[], None] = lambda: None) -> Null:

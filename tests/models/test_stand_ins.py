@@ -119,6 +119,16 @@ def test_a_function_of_the_standard_library_is_refused(name: str, legacy: bool, 
     refused(folder, "asks to run", attribute, "nothing was executed")
 
 
+def test_a_module_inside_itself_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "model.safetensors").unlink()
+    module = nested(tensors())
+    module._modules["again"] = module._modules["once_more"] = module
+    torch.save(module, folder / "model.pt")
+    refused(folder, "inside one another")
+    monkeypatch.setattr("eigentoken.models.formats.stand_ins.MOST", 30)
+    refused(folder, "more than 30")
+
+
 def test_a_function_of_another_package_is_not_imported(folder: Path, tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     mark = tmp_path / "ran"

@@ -168,15 +168,15 @@ def _symmetric(left: Floats, right: Floats, norms: Floats) -> dict[str, Floats]:
         values = np.linalg.eigvalsh(both.swapaxes(-1, -2) @ both - apart.swapaxes(-1, -2) @ apart) / 4
         return {"positive share": _positive(values)} | _at_ends(values, norms, d)
     stacked = np.concatenate([left, right], axis=-2)
-    return _at_ends(_exchanged(stacked @ stacked.swapaxes(-1, -2), np.ones(rows)), norms, d)
+    return _at_ends(_exchanged(stacked @ stacked.swapaxes(-1, -2)), norms, d)
 
 
-def _exchanged(gram: Floats, s: Floats) -> Floats:
-    """Eigenvalues of ``X^T [0 S; S 0] X / 2`` for ``X X^T`` the Gram matrix and S = diag(s)."""
+def _exchanged(gram: Floats) -> Floats:
+    """Eigenvalues of ``X^T J X / 2`` for ``X X^T`` the Gram matrix."""
     values, vectors = np.linalg.eigh(gram)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    half = len(s)
-    swapped = np.concatenate([s[:, None] * root[..., half:, :], s[:, None] * root[..., :half, :]], axis=-2)
+    half = gram.shape[-1] // 2
+    swapped = np.concatenate([root[..., half:, :], root[..., :half, :]], axis=-2)
     made = root.swapaxes(-1, -2) @ swapped
     return np.asarray(np.linalg.eigvalsh(made + made.swapaxes(-1, -2)) / 4)
 
@@ -244,10 +244,6 @@ class _Draws:
         trace = np.einsum("nii,i->n", self.frames, s) / math.sqrt(len(s) * total)
         square = np.einsum("nij,nji,i,j->n", self.frames, self.frames, s, s, optimize=True)
         found = {"trace": trace, "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / total) / 2))}
-        if len(s) <= WIDEST_OF_BASES:
-            unit = np.broadcast_to(np.eye(len(s)), self.frames.shape)
-            gram = np.block([[unit, self.frames.swapaxes(-1, -2)], [self.frames, unit]])
-            found |= _at_ends(_exchanged(gram, s), np.full(len(trace), s[0]), d)
         if spectra and len(s) <= WIDEST_OF_BASES:
             found |= _spectral(self.frames.swapaxes(-1, -2) * s, np.full(len(trace), s[0]), d)
         return found
