@@ -13,7 +13,7 @@ import pickletools
 import sys
 import zipfile
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -45,12 +45,12 @@ class StandIn:
             self.__dict__.update({key: value for key, value in state.items() if isinstance(key, str)})
 
 
-def stand_ins(path: Path, *, is_zip: bool) -> list[tuple[type[StandIn], str]]:
+def stand_ins(path: Path, *, is_zip: bool) -> list[Callable[..., Any] | tuple[Callable[..., Any], str]]:
     """A class of ours for every name of the file that torch's unpickler does not know; ModelError for one that may run."""
     from torch._weights_only_unpickler import _get_allowed_globals
 
     known = _get_allowed_globals()
-    made = []
+    made: list[Callable[..., Any] | tuple[Callable[..., Any], str]] = []
     for name in sorted(_named(path, is_zip)):
         if name in known:
             continue

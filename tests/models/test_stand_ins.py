@@ -153,6 +153,7 @@ def test_nothing_of_ours_stays_in_the_list_of_torch(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save({"model": tensors(), "args": argparse.Namespace(lr=0.1)}, folder / "a.pt")
     before = set(torch.serialization.get_safe_globals())
-    assert [name for _, name in stand_ins(folder / "a.pt", is_zip=True)] == ["argparse.Namespace"]
+    (found,) = stand_ins(folder / "a.pt", is_zip=True)
+    assert isinstance(found, tuple) and found[1] == "argparse.Namespace"
     read_all(folder)
     assert set(torch.serialization.get_safe_globals()) == before
