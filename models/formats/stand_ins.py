@@ -31,13 +31,13 @@ REFUSED = set(sys.stdlib_module_names) - DATA | {"__builtin__", "copy_reg", "com
 MOST, LONGEST = 100_000, 2000
 
 
-class StandIn:
+class Inert:
     """What the file calls by another class's name: it takes any arguments, and its state is kept as it was stored."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
         pass
 
-    def __new__(cls, *_given: object, **_named: object) -> StandIn:
+    def __new__(cls, *_given: object, **_named: object) -> Inert:
         return super().__new__(cls)
 
     def __setstate__(self, state: object) -> None:
@@ -58,7 +58,7 @@ def stand_ins(path: Path, *, is_zip: bool) -> list[Callable[..., Any] | tuple[Ca
             raise ModelError(
                 f"{path}: it asks to run {name[:80]}: refused, and nothing was executed (weights_only=True)"
             )
-        made.append((type(name.rpartition(".")[2], (StandIn,), {}), name))
+        made.append((type(name.rpartition(".")[2], (Inert,), {}), name))
     return made
 
 
@@ -90,7 +90,7 @@ def is_program(path: Path) -> bool:
     return any("/code/" in name for name in names) and any(name.endswith("/constants.pkl") for name in names)
 
 
-def tensors_of(module: StandIn) -> dict[str, torch.Tensor]:
+def tensors_of(module: Inert) -> dict[str, torch.Tensor]:
     """The parameters and buffers of a pickled ``torch.nn.Module``, named as its ``state_dict()`` names them."""
     import torch
 
@@ -107,7 +107,7 @@ def tensors_of(module: StandIn) -> dict[str, torch.Tensor]:
         for kind, without in (("_parameters", ()), ("_buffers", unkept)):
             held = _named_in(inside.get(kind))
             found |= {prefix + name: v for name, v in held if isinstance(v, torch.Tensor) and name not in without}
-        below = [(f"{prefix}{name}.", v) for name, v in _named_in(inside.get("_modules")) if isinstance(v, StandIn)]
+        below = [(f"{prefix}{name}.", v) for name, v in _named_in(inside.get("_modules")) if isinstance(v, Inert)]
         to_do += reversed(below)
     raise ModelError(
         f"a pickled module has modules without end inside one another (more than {MOST}, or too long a name)"

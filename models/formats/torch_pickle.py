@@ -19,7 +19,7 @@ import numpy as np
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
-from eigentoken.models.formats.stand_ins import StandIn, is_program, stand_ins, tensors_of
+from eigentoken.models.formats.stand_ins import Inert, is_program, stand_ins, tensors_of
 
 if TYPE_CHECKING:
     import torch
@@ -176,10 +176,10 @@ def _has_tensors(found: Mapping[Any, Any]) -> bool:
 
 def _with_weights(found: Any) -> Any:
     """The one member of a tuple that has tensors by name (weights, optimizer, options); of a pickled module its tensors."""
-    if isinstance(found, StandIn):
+    if isinstance(found, Inert):
         return tensors_of(found) or found
     if isinstance(found, tuple | list):
-        made = [_with_weights(each) for each in found if isinstance(each, Mapping | StandIn)]
+        made = [_with_weights(each) for each in found if isinstance(each, Mapping | Inert)]
         whole = [each for each in made if isinstance(each, Mapping)]
         direct = [each for each in whole if _has_tensors(each)]
         return direct[0] if len(direct) == 1 else whole[0] if len(whole) == 1 else found
