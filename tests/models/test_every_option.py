@@ -127,6 +127,8 @@ def outcome(case: tiny.Case, made: tuple[Any, Recording], tokens: Any, folder: P
         ("deberta-v2", {"max_relative_positions": 2}, "refused"),
         ("deberta-v2", {"position_buckets": 2}, "agrees"),
         ("olmoe", {"clip_qkv": 0.7}, "refused"),
+        ("qwen3_moe", {"use_sliding_window": True, "sliding_window": 3}, "agrees"),
+        ("qwen3_moe", {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}, "agrees"),
         ("deepseek_v3", {"head_dim": 2}, "refused"),
         ("deberta-absolute", {"pos_att_type": ["x"]}, "refused"),
     ],
