@@ -24,6 +24,9 @@ ROWS = (
     ("gaussian factors", "values", "leader"),
     ("gaussian factors", "values", "gap"),
     ("gaussian factors", "values", "alpha*"),
+    ("gaussian factors", "scores", "bottom of sym"),
+    ("gaussian factors", "values", "top of sym"),
+    ("gaussian factors", "values", "bottom of sym"),
     ("random bases", "scores", "trace"),
     ("random bases", "scores", "asymmetry"),
     ("random bases", "values", "trace"),
@@ -31,7 +34,9 @@ ROWS = (
     ("random bases", "values", "gap"),
     ("random bases", "values", "alpha*"),
 )
-LAYERS = ("trace", "asymmetry", "positive share", "norm", "gap", "alpha*")
+LAYERS = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sym", "norm", "gap", "alpha*")
+SCORES = ("trace", "asymmetry", "positive share", "bottom of sym", "norm")
+SHARES = [f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ("", " by modulus")]
 
 
 def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:
@@ -47,14 +52,16 @@ def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool
 
 def column(source: str) -> list[str]:
     found = against_chance(source)
-    (share,) = found.document["shares"]
     heads = {(each["layer"], each["head"]) for each in found.tests if each["head"] is not None}
-    led = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f})"
-    led += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
+    led = dict.fromkeys(SHARES, "not taken")
+    for share in found.document["shares"]:
+        led[share["what"]] = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f})"
+        led[share["what"]] += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
     told = [f"{len(found.not_random(null))} of {len(heads)}" for null in ("gaussian factors", "random bases")]
     cells = [cell(found, *row) for row in ROWS]
     layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in LAYERS]
-    return [*told, led, *cells, *layers]
+    scores = [cell(found, "gaussian factors", "scores", name, heads=False) for name in SCORES]
+    return [*told, *led.values(), *cells, *layers, *scores]
 
 
 def main() -> None:
@@ -64,9 +71,10 @@ def main() -> None:
     names = [
         "heads that differ from Gaussian factors",
         "heads that differ from random bases (own singular values)",
-        "heads led by a real eigenvalue",
+        *SHARES,
         *(f"{statistic} of the {part}, against {null}" for null, part, statistic in ROWS),
         *(f"{statistic} of F, layers, against gaussian factors" for statistic in LAYERS),
+        *(f"{statistic} of S, layers, against gaussian factors" for statistic in SCORES),
     ]
     lines = [
         "<!-- written by benchmarks/table_chance.py: do not edit -->",

@@ -90,6 +90,7 @@ OTHERWISE = {
     "hooked-transformer": "HookedTransformer of TransformerLens 3.9, eleven configurations by hand; its formulas in "
     "tests/models/test_wrapped_models.py",
     "torch-encoder": "torch.nn.TransformerEncoder in memory, layer output to 1e-5 (tests/models/test_families.py)",
+    "fairseq-roberta": "the same weights under the names of roberta (tests/models/test_families.py)",
     "clip": "its towers, clip_text_model and clip_vision_model, and both in one file (tests/models/test_parts.py)",
     "siglip": "its towers, siglip_text_model and siglip_vision_model",
     "camembert": "the class and reading of roberta",

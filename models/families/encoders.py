@@ -1,4 +1,4 @@
-"""Text encoders beside BERT: DistilBERT, ELECTRA, MPNet, DeBERTa, ModernBERT, Nomic BERT, ESM, one table each."""
+"""Text encoders beside BERT: DistilBERT, ELECTRA, RoBERTa of fairseq, MPNet, DeBERTa, ModernBERT, Nomic BERT, ESM."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from eigentoken.models.convention.head_and_layer import Mask
 from eigentoken.models.convention.normalization import Normalization, no_norm
 from eigentoken.models.convention.rotary import Array, Rotary
 from eigentoken.models.convention.score_terms import Disentangled, OffsetBias
+from eigentoken.models.convention.tensors import WeightReader
 from eigentoken.models.families.family import register
 from eigentoken.models.families.rotary_rules import refuse_one_for_all, rotary_of
 from eigentoken.models.families.tabled import ALL, MaskKind, Tabled, TensorNames
@@ -115,6 +116,38 @@ class Electra(Encoder):
             projection=w.read("embeddings_project.weight", (self.d, e)) if projected else None,
             projection_bias=w.read("embeddings_project.bias", (self.d,)) if projected else None,
         )
+
+
+@register
+class FairseqRoberta(Encoder):
+    """RoBERTa as fairseq stores it (a training checkpoint): BERT's layers without segments, positions from row 2."""
+
+    name = "fairseq-roberta"
+    model_types = ("fairseq-roberta",)
+    about = "RoBERTa in a training checkpoint of fairseq: post-LayerNorm, absolute positions, full attention"
+    first_position = 2
+    tables: tuple[TensorNames, ...] = (
+        TensorNames(
+            layer="sentence_encoder.layers.{}.",
+            o="self_attn.out_proj",
+            attention_norm="self_attn_layer_norm",
+            feed_forward_norm="final_layer_norm",
+            gate="",
+            up="fc1",
+            down="fc2",
+            final_norm="",
+            token="sentence_encoder.embed_tokens",
+            position="sentence_encoder.embed_positions",
+            embedding_norm="sentence_encoder.emb_layer_norm",
+        ),
+    )
+    defaults: Mapping[str, Json] = {"layer_norm_eps": 1e-5, "hidden_act": "gelu"}
+
+    def found(self, weights: WeightReader) -> tuple[TensorNames, WeightReader]:
+        """Later versions of fairseq call the norm of the embedding another name."""
+        names, reader = super().found(weights)
+        later = replace(names, embedding_norm="sentence_encoder.layernorm_embedding")
+        return (later if reader.has(f"{later.embedding_norm}.weight") else names), reader
 
 
 @register

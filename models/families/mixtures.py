@@ -86,6 +86,9 @@ class QwenMoe(Mixture):
         return index in self.dense or (index + 1) % step != 0
 
     def layer_kind(self, index: int) -> str:
+        """Qwen3's mixture has the window in all layers or in none, whatever else its configuration says."""
+        if self.kind == "qwen3_moe":
+            return "sliding_attention" if self.config.flag("use_sliding_window") else "full_attention"
         if self.config.raw("layer_types") is not None:
             return super().layer_kind(index)
         late = index >= self.config.integer("max_window_layers", default=28, minimum=0)

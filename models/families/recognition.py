@@ -23,7 +23,8 @@ UNFINISHED = (".incomplete", ".part", ".partial", ".crdownload", ".aria2", ".dow
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (
         b"\x89HDF",
-        "an HDF5 file (Keras or TensorFlow): convert it, e.g. with transformers from_tf=True, save_pretrained(FOLDER)",
+        "an HDF5 file (Keras or TensorFlow): convert it with transformers below 5: from_pretrained(FOLDER, from_tf=True), then "
+        "save_pretrained(FOLDER)",
     ),
     (b"\x1f\x8b", "a gzip archive: unpack it first"),
     (b"BZh", "a bzip2 archive: unpack it first"),
@@ -33,6 +34,18 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\x93NUMPY", "one numpy array: a checkpoint has named tensors (.npz)"),
     (b"%PDF", "a PDF document: give a checkpoint"),
 )
+ONNX = "an ONNX graph, whose matrices have lost their names: take the PyTorch or safetensors weights that it was exported from"
+#: weights of other programs, by how their names end, and what to do with them
+OF_OTHERS = {
+    ".h5": "a TensorFlow or Keras file: convert it with transformers below 5: from_pretrained(FOLDER, from_tf=True), then "
+    "save_pretrained(FOLDER)",
+    ".msgpack": "a Flax file: convert it with transformers below 5: from_pretrained(FOLDER, from_flax=True), then "
+    "save_pretrained(FOLDER)",
+    ".onnx": ONNX,
+    ".distcp": "a part of a distributed checkpoint: join the parts first, "
+    "python -m torch.distributed.checkpoint.format_utils dcp_to_torch FOLDER FILE.pt",
+    ".index": "a TensorFlow checkpoint: convert it with the script of its model in transformers",
+}
 MERGE = "merge it first: PeftModel.from_pretrained(BASE, ADAPTER).merge_and_unload().save_pretrained(FOLDER), then check FOLDER"
 
 
@@ -91,6 +104,8 @@ def mistaken_file(path: Path) -> str | None:
         return "an empty file: download it again"
     if path.suffix.lower() in UNFINISHED:
         return "an unfinished download: let it finish, or start it again"
+    if path.suffix.lower() == ".onnx":
+        return ONNX
     if head.startswith(LFS):
         size = re.search(rb"^size (\d{1,18})$", head, re.M)
         true = f" (the file itself has {int(size[1])} bytes)" if size else ""
@@ -115,6 +130,28 @@ def mistaken_folder(folder: Path, names: Iterable[str]) -> str | None:
         return adapter(folder)
     shards = sorted(name for name in listed if SHARD.fullmatch(name))
     return unindexed(shards[0], listed) if shards else None
+
+
+def elsewhere(folder: Path, names: Iterable[str]) -> str | None:
+    """Where no checkpoint is: weights of another program, or folders below that have one."""
+    listed = sorted(names)
+    for name in listed:
+        if what := OF_OTHERS.get(Path(name).suffix.lower()):
+            return f"{name} is {what}"
+    below = [
+        name for name in listed if (folder / name).is_dir() and not name.startswith(".") and _has_weights(folder / name)
+    ]
+    return f"the weights are in a folder of it: name {some(below)}" if below else None
+
+
+def _has_weights(folder: Path) -> bool:
+    try:
+        return any(
+            entry.suffix.lower() in (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf")
+            for entry in folder.iterdir()
+        )
+    except OSError:
+        return False
 
 
 def adapter(folder: Path) -> str:
@@ -163,7 +200,8 @@ def unindexed(name: str, beside: Iterable[str]) -> str | None:
     if index in set(beside):
         return f"one of {total} shards: name its folder, whose {index} says where each tensor is"
     lacking = [number for number in range(1, min(total, 1000) + 1) if number not in here]
-    state = f"shards {some(lacking)} are missing too" if lacking else "all shards are here"
+    verb = f"shard {lacking[0]} is" if len(lacking) == 1 else f"shards {some(lacking)} are"
+    state = f"{verb} missing too" if lacking else "all shards are here"
     return (
         f"one of {total} shards of a checkpoint without its index {index} ({state}): put the index and all shards in one "
         "folder and name the folder"
@@ -225,9 +263,34 @@ def torch_encoder(infos: Mapping[str, TensorInfo]) -> str | None:
         known = {"model_type": "torch-encoder", "hidden_size": infos[layers[0]].shape[1]}
         known |= {"num_hidden_layers": len(layers), "intermediate_size": inner.shape[0]}
         known |= {"prefix": stem} if len(stems) > 1 else {}
-        text = json.dumps(known)[:-1] + ', "num_attention_heads": HEADS, "norm_first": false, "hidden_act": "relu"}'
+        text = (
+            json.dumps(known)[:-1]
+            + ', "num_attention_heads": HEADS, "norm_first": false, "hidden_act": "relu", "causal": false}'
+        )
         return (
             f"the names are those of torch.nn.TransformerEncoder: put the file into a folder with this config.json, with what "
-            f"the program says that made it (heads, norm_first, relu or gelu): {text}"
+            f"the program says that made it (heads, norm_first, relu or gelu, a causal mask): {text}"
         )
-    return None
+    return fairseq_roberta(infos)
+
+
+def fairseq_roberta(infos: Mapping[str, TensorInfo]) -> str | None:
+    """What to write where the tensors are those of fairseq's RoBERTa: the sizes that can be seen, and the heads."""
+    stems = [
+        name.removesuffix("layers.0.fc1.weight")
+        for name in infos
+        if name.endswith(".sentence_encoder.layers.0.fc1.weight")
+    ]
+    if len(stems) != 1 or f"{stems[0]}embed_tokens.weight" not in infos:
+        return None
+    (inner, width), (rows, _) = (
+        infos[f"{stems[0]}layers.0.fc1.weight"].shape,
+        infos[f"{stems[0]}embed_tokens.weight"].shape,
+    )
+    layers = sum(1 for name in infos if name.startswith(f"{stems[0]}layers.") and name.endswith(".fc1.weight"))
+    known = {"model_type": "fairseq-roberta", "hidden_size": width, "num_hidden_layers": layers}
+    text = json.dumps(known | {"intermediate_size": inner, "vocab_size": rows})[:-1] + ', "num_attention_heads": HEADS}'
+    return (
+        "the names are those of RoBERTa in fairseq: put the file into a folder with this config.json, with the heads that it was "
+        f"trained with (encoder_attention_heads): {text}"
+    )

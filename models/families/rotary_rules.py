@@ -20,6 +20,8 @@ from eigentoken.models.convention.rotary import (
     yarn_rotary,
 )
 
+KINDS = ("sliding_attention", "full_attention")
+
 
 def rotary_of(
     config: Config,
@@ -36,6 +38,7 @@ def rotary_of(
     ``None``: all of them, whatever it says, as LLaMA-like models do with the default rule.
     """
     rope = config.section("rope_scaling") or config.section("rope_parameters") or Config({}, config.where)
+    _refuse_two_answers(rope)
     if kind and isinstance(rope.values.get(kind), dict):
         rope = rope.section(kind) or rope
     theta = rope.number("rope_theta", default=config.number("rope_theta", default=default_theta))
@@ -84,11 +87,20 @@ def rotary_of(
 def refuse_one_for_all(config: Config) -> None:
     """Refuse ``rope_parameters`` without kinds of layers where each kind has a rule of its own."""
     said = config.raw("rope_parameters")
-    kinds = ("sliding_attention", "full_attention")
-    if isinstance(said, dict) and said and not any(kind in said for kind in kinds):
+    if isinstance(said, dict) and said and not any(kind in said for kind in KINDS):
         raise ModelError(
-            f"{config.where}: rope_parameters must have a rule for each kind of layer ({' and '.join(kinds)}) in a model of this "
+            f"{config.where}: rope_parameters must have a rule for each kind of layer ({' and '.join(KINDS)}) in a model of this "
             "type, got one for all"
+        )
+
+
+def _refuse_two_answers(rope: Config) -> None:
+    """Refuse a rule for all layers beside rules for kinds of layers: types take the one or the others, in silence."""
+    inside = [kind for kind in KINDS if isinstance(rope.values.get(kind), dict)]
+    if inside and rope.values.keys() & {"rope_type", "type"}:
+        raise ModelError(
+            f"{rope.where}: a rule for all layers and rules for {' and '.join(inside)} stand beside one another: keep what the "
+            "model was trained with"
         )
 
 

@@ -24,15 +24,13 @@ class TorchEncoder(Family):
     """No embedding and no positions of its own: run hidden states, not token ids.
 
     ``prefix`` of the configuration chooses one of several encoders in a file; one layer (``stacked`` false) that stands for
-    several is run so often.
+    several is run so often; ``causal`` says that its program gives it a causal mask.
     """
 
     name = "torch-encoder"
     model_types = ("torch-encoder",)
     has_embedding = False
-    about = (
-        "torch.nn.TransformerEncoder, in memory or in a file: LayerNorm before or after, no positions, full attention"
-    )
+    about = "torch.nn.TransformerEncoder, in memory or a file: LayerNorm before or after, no positions, full or causal attention"
 
     def __init__(self, config: Config, weights: WeightReader) -> None:
         self.d = config.integer("hidden_size")
@@ -43,6 +41,7 @@ class TorchEncoder(Family):
         self.eps = config.number("layer_norm_eps", default=1e-5)
         self.activation = config.text("hidden_act", default="relu")
         self.placement: Literal["pre", "post"] = "pre" if config.flag("norm_first") else "post"
+        self.mask = Mask("causal" if config.flag("causal") else "full")
         self.stacked = config.flag("stacked", default=any(name.endswith(FIRST) for name in weights.store.infos))
         chosen = config.raw("prefix")
         anchor = FIRST if self.stacked else FIRST.removeprefix("layers.0.")
@@ -92,7 +91,7 @@ class TorchEncoder(Family):
             index,
             projections,
             scale=math.sqrt(self.d_head),
-            mask=Mask("full"),
+            mask=self.mask,
             placement=self.placement,
             attention_norm=w.norm(f"{base}norm1", d, eps=self.eps),
             feed_forward_norm=w.norm(f"{base}norm2", d, eps=self.eps),

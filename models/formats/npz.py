@@ -20,6 +20,7 @@ from eigentoken.models.convention.errors import ModelError, brief
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
 from eigentoken.models.formats.renamed import Original, RenamedStore
+from eigentoken.models.formats.safetensors_file import widen_bfloat16
 from eigentoken.models.formats.torch_pickle import check_zip
 
 CONFIG = "__config__"
@@ -56,7 +57,7 @@ class NpzStore(TensorStore):
                     name = item.filename.removesuffix(".npy")
                     with archive.open(item) as stream:
                         shape, dtype = _member_header(stream, item.file_size, f"{path}: {name[:80]!r}")
-                    self.infos[name] = TensorInfo(name, shape, dtype.name)
+                    self.infos[name] = TensorInfo(name, shape, "bfloat16" if _is_bfloat16(dtype) else dtype.name)
         except ModelError:
             raise
         except ERRORS as error:
@@ -69,7 +70,7 @@ class NpzStore(TensorStore):
                 array = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
                     raise ModelError(f"{self.where}: bytes follow the tensor {name}: the file is damaged")
-            return np.array(array)
+            return widen_bfloat16(array.view(np.uint16)) if _is_bfloat16(array.dtype) else np.array(array)
         except ModelError:
             raise
         except (*ERRORS, KeyError) as error:
@@ -83,6 +84,11 @@ def open_npz(path: Path) -> tuple[TensorStore, dict[str, Json] | None]:
     if config is not None and "model_type" not in config and {"rope_base", "n_kv_heads"} <= config.keys():
         return _glass(store, config)
     return store, config
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    """Two bytes without a type: so numpy stores the bfloat16 of JAX (ml_dtypes), and no other number of two bytes."""
+    return dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None
 
 
 def _member_header(stream: IO[bytes], size: int, where: str) -> tuple[tuple[int, ...], np.dtype[Any]]:

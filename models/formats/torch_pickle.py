@@ -1,7 +1,7 @@
 """``pytorch_model.bin``: torch's zip and legacy formats, only ever unpickled with ``weights_only=True``, on the CPU.
 
-torch's restricted unpickler builds tensors and plain containers and refuses every other class or function, so that
-a pickle with code is an error and is not executed.
+torch's restricted unpickler builds tensors and plain containers.  For the classes of the program that wrote the file an empty
+one stands in (:mod:`stand_ins`); a function that could run is an error and is not executed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
+from eigentoken.models.formats.stand_ins import Inert, is_program, stand_ins, tensors_of
 
 if TYPE_CHECKING:
     import torch
@@ -64,7 +65,13 @@ class TorchPickleStore(TensorStore):
     def _load(self) -> dict[str, torch.Tensor]:
         import torch
 
-        with warnings.catch_warnings():
+        if self.is_zip and is_program(self.path):
+            raise ModelError(
+                f"{self.where}: a TorchScript program, which is not run here: where you trust it, keep its weights alone, "
+                "torch.save(torch.jit.load(FILE).state_dict(), 'pytorch_model.bin')"
+            )
+        known = stand_ins(self.path, is_zip=self.is_zip)
+        with warnings.catch_warnings(), torch.serialization.safe_globals(known):
             warnings.simplefilter("ignore")
             try:
                 if self.is_zip:
@@ -133,20 +140,27 @@ def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
     """The tensors by name: of the file itself, or of the state dict inside a training checkpoint."""
     import torch
 
-    if not isinstance(loaded, Mapping):
+    given = _with_weights(loaded)
+    if not isinstance(given, Mapping):
         raise ModelError(f"{where}: expected a state dict (names to tensors), got {type(loaded).__name__}")
     path: list[str] = []
-    inside: Mapping[Any, Any] = loaded
+    inside: Mapping[Any, Any] = given
     for _ in range(4):
-        named = [key for key in WRAPPERS if isinstance(inside.get(key), Mapping) and inside[key]]
+        named = [key for key in WRAPPERS if isinstance(_with_weights(inside.get(key)), Mapping) and inside[key]]
         if not named:
             break
         path.append(named[0])
-        inside = inside[named[0]]
+        inside = _with_weights(inside[named[0]])
     tensors = {name: t for name, t in inside.items() if isinstance(name, str) and isinstance(t, torch.Tensor)}
     if not tensors:
-        keys = some([str(key) for key in loaded]) if loaded else "nothing"
+        keys = some([str(key) for key in given]) if given else "nothing"
         place = f" under {'.'.join(path)}" if path else ""
+        held = [str(key) for key, value in given.items() if isinstance(value, Mapping) and _has_tensors(value)]
+        if held:
+            raise ModelError(
+                f"{where}: its weights stand under {some(held)}, a name that no program here is known by: say which, "
+                f"torch.save(torch.load(FILE)[{held[0][:40]!r}], 'pytorch_model.bin')"
+            )
         raise ModelError(
             f"{where}: no named tensors{place}; the file has {keys}: save the weights alone, "
             "torch.save(model.state_dict(), FILE)"
@@ -154,8 +168,27 @@ def _state_dict(loaded: object, where: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
+def _has_tensors(found: Mapping[Any, Any]) -> bool:
+    import torch
+
+    return any(isinstance(name, str) and isinstance(value, torch.Tensor) for name, value in found.items())
+
+
+def _with_weights(found: Any) -> Any:
+    """The one member of a tuple that has tensors by name (weights, optimizer, options); of a pickled module its tensors."""
+    if isinstance(found, Inert):
+        return tensors_of(found) or found
+    if isinstance(found, tuple | list):
+        made = [_with_weights(each) for each in found if isinstance(each, Mapping | Inert)]
+        whole = [each for each in made if isinstance(each, Mapping)]
+        direct = [each for each in whole if _has_tensors(each)]
+        return direct[0] if len(direct) == 1 else whole[0] if len(whole) == 1 else found
+    return found
+
+
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
     marker = "WeightsUnpickler error:"
     text = text[text.index(marker) :] if marker in text else text
+    text = text.partition(" Check the documentation")[0].partition(" Please use")[0]
     return brief(ValueError(text or type(error).__name__), 200)

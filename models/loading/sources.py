@@ -15,6 +15,7 @@ from eigentoken.models.convention.tensors import TensorStore
 from eigentoken.models.families.recognition import (
     adapter,
     complete_shards,
+    elsewhere,
     mistaken_file,
     mistaken_folder,
     quantised,
@@ -180,6 +181,8 @@ def _checkpoint_in(folder: Path) -> Path:
             return member(folder, fitting[0], str(folder))
         if fitting:
             raise ModelError(f"{folder}: several checkpoints ({some(fitting)}): name one of the files")
+    if what := elsewhere(folder, names):
+        raise ModelError(f"{folder}: {what}")
     inside = some(names) if names else "nothing: the folder is empty"
     raise ModelError(
         f"{folder}: no checkpoint found; expected {', '.join(FOLDER_FILES)}, .gguf, .npz, .bin, .pt or .ckpt; "

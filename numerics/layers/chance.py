@@ -42,7 +42,7 @@ __all__ = [
     "held_against",
     "p_values",
     "read_null",
-    "real_leader",
+    "real_leaders",
     "share_p_value",
     "singular_values",
     "spectral_statistics",
@@ -64,6 +64,9 @@ STATISTICS = {
     "asymmetry": "norm of the skew part over the norm (Frobenius): 0 for symmetric, 1 for skew, about 0.71 at random",
     "stable rank": "squared Frobenius norm over squared spectral norm, over the rank: 1 where all singular values are equal",
     "positive share": "share of positive eigenvalues of the symmetric part, zeros left out: one half on average at random",
+    "top of sym": "largest eigenvalue of the symmetric part over the spectral norm",
+    "bottom of sym": "smallest eigenvalue of the symmetric part over the spectral norm; below zero it is the "
+    "distance to the semidefinite matrices, over the norm",
     "norm": "rank times spectral norm over the Frobenius norms of both factors: 1 for a multiple of a projection",
     "leader": "largest real part of an eigenvalue over the largest modulus: 1 where a positive eigenvalue is the largest",
     "gap": "largest real part of an eigenvalue less the next (0 for a pair that is not real), over the spectral norm",
@@ -95,10 +98,10 @@ def spectral_statistics(left: Floats, right: Floats) -> dict[str, float]:
     return {name: value for name, value in made.items() if np.isfinite(value)}
 
 
-def real_leader(left: Floats, right: Floats) -> bool | None:
-    """Is the eigenvalue of the core ``R L^T`` with the largest real part real?  ``None`` for a width where it is not taken."""
+def real_leaders(left: Floats, right: Floats) -> tuple[bool, bool] | None:
+    """Is the eigenvalue of the core ``R L^T`` that leads real, by real part and by modulus?  ``None`` where it is too wide."""
     values = _eigenvalues(_core(left, right))
-    return None if values is None else bool(_leads(values))
+    return None if values is None else (bool(_leads(values)), bool(_leads_by_modulus(values)))
 
 
 def _eigenvalues(core: Floats) -> Complex | None:
@@ -112,6 +115,13 @@ def _leads(values: Complex) -> NDArray[np.bool_]:
     """For each row of eigenvalues: the largest real part is that of a real one."""
     first = np.take_along_axis(values, np.argmax(values.real, axis=-1)[..., None], axis=-1)[..., 0]
     return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
+
+
+def _leads_by_modulus(values: Complex) -> NDArray[np.bool_]:
+    """For each row of eigenvalues: the largest modulus is that of a real one."""
+    sizes = np.abs(values)
+    first = np.take_along_axis(values, np.argmax(sizes, axis=-1)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.abs(first.imag) <= 1e-12 * sizes.max(axis=-1))
 
 
 def _of_eigenvalues(values: Complex, norm: Floats, zeros: int) -> dict[str, Floats]:
@@ -142,8 +152,11 @@ def _of_factors(left: Floats, right: Floats, values: Complex | None) -> dict[str
     found = _core_statistics(core, squares, rank)
     with np.errstate(all="ignore"):
         found["stable rank"] = squares / (singular[..., 0] ** 2 * rank)
-        if d < 2 * left.shape[-2] and d <= WIDEST_SYMMETRIC:  # a smaller rank r has r of each sign, whatever it is
-            found["positive share"] = _positive_share(left.swapaxes(-1, -2) @ right)
+        parts = _symmetric_parts(left, right)
+        if parts is not None and d < 2 * left.shape[-2]:  # a smaller rank r has r of each sign, whatever it is
+            found["positive share"] = _positive_share(parts)
+        if parts is not None:
+            found |= _ends(parts, singular[..., 0], d)
         sizes = (np.sqrt(np.einsum("...ij,...ij->...", each, each)) for each in (left, right))
         found["norm"] = left.shape[-2] * singular[..., 0] / np.prod(list(sizes), axis=0)
         if values is not None:
@@ -151,9 +164,32 @@ def _of_factors(left: Floats, right: Floats, values: Complex | None) -> dict[str
     return found
 
 
-def _positive_share(M: Floats) -> Floats:
+def _symmetric_parts(left: Floats, right: Floats) -> Floats | None:
+    """The eigenvalues of ``(M + M^T) / 2``, from below; those of a kernel are left out.  ``None`` where that is too wide.
+
+    ``M + M^T = Z^T J Z`` for ``Z = [L; R]`` and the exchange J of both halves; ``Z^T = Q T`` has orthonormal Q.
+    """
+    rows, d = left.shape[-2:]
+    if min(d, 2 * rows) > WIDEST_SYMMETRIC:
+        return None
+    if d < 2 * rows:
+        M = left.swapaxes(-1, -2) @ right
+        return np.asarray(np.linalg.eigvalsh(M + M.swapaxes(-1, -2)) / 2)
+    T = np.asarray(np.linalg.qr(np.concatenate([left, right], axis=-2).swapaxes(-1, -2), mode="r"))
+    turned = T[..., :rows] @ T[..., rows:].swapaxes(-1, -2)
+    return np.asarray(np.linalg.eigvalsh(turned + turned.swapaxes(-1, -2)) / 2)
+
+
+def _ends(parts: Floats, norm: Floats, d: int) -> dict[str, Floats]:
+    """The largest and the smallest eigenvalue of a symmetric part over the norm; where there is a kernel, zero is one too."""
+    top, bottom = parts[..., -1], parts[..., 0]
+    if parts.shape[-1] < d:
+        top, bottom = np.maximum(top, 0.0), np.minimum(bottom, 0.0)
+    return {"top of sym": top / norm, "bottom of sym": bottom / norm}
+
+
+def _positive_share(values: Floats) -> Floats:
     """How many of the eigenvalues of the symmetric part that are not zero are positive."""
-    values = np.linalg.eigvalsh(M + M.swapaxes(-1, -2))
     least = ZERO * np.abs(values).max(axis=-1, keepdims=True)
     return np.asarray((values > least).sum(axis=-1) / (np.abs(values) > least).sum(axis=-1))
 
@@ -185,10 +221,11 @@ def frames_between(left: Floats, right: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """Draws for factors of shape (r, d): statistics under Gaussian factors, whether a real eigenvalue leads, and ``B^T A``."""
+    """Draws for factors of shape (r, d): statistics under Gaussian factors, whether a real eigenvalue leads by real part and
+    by modulus (two columns), and ``B^T A``."""
 
     gaussian: Mapping[str, Floats]
-    real_leader: NDArray[np.bool_]
+    real_leaders: NDArray[np.bool_]
     frames: Floats
 
     def with_bases(self, singular_values: Floats, d: int, spectra: bool = True) -> dict[str, Floats]:
@@ -215,7 +252,7 @@ def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Call
         for name, values in _of_factors(left, right, eigenvalues).items():
             found.setdefault(name, []).append(values)
         if eigenvalues is not None:
-            leads.append(_leads(eigenvalues))
+            leads.append(np.stack([_leads(eigenvalues), _leads_by_modulus(eigenvalues)], axis=-1))
         if made < frames:
             keep = slice(0, min(count, frames - made))
             turned.append(frames_between(left[keep, :d], right[keep, :d]))
@@ -223,7 +260,7 @@ def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Call
         done()
     return Null(
         {name: np.concatenate(each) for name, each in found.items()},
-        np.concatenate(leads) if leads else np.zeros(0, dtype=bool),
+        np.concatenate(leads) if leads else np.zeros((0, 2), dtype=bool),
         np.concatenate(turned).astype(np.float32).astype(np.float64) if turned else np.zeros((0, width, width)),
     )
 
@@ -271,7 +308,7 @@ def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst
 def write_null(null: Null, stream: IO[bytes]) -> None:
     """As an ``.npz``; the frames in single precision."""
     kept: dict[str, NDArray[Any]] = {f"gaussian {name}": values for name, values in null.gaussian.items()}
-    kept |= {"real_leader": null.real_leader, "frames": null.frames.astype(np.float32)}
+    kept |= {"real_leaders": null.real_leaders, "frames": null.frames.astype(np.float32)}
     np.savez(stream, **kept)  # type: ignore[arg-type]
 
 
@@ -281,7 +318,7 @@ def read_null(path: Path) -> Null | None:
         with np.load(path, allow_pickle=False) as stored:
             kept = {name: stored[name] for name in stored.files}
         of = {name.removeprefix("gaussian "): values for name, values in kept.items() if name.startswith("gaussian ")}
-        return Null(of, kept["real_leader"], kept["frames"].astype(np.float64))
+        return Null(of, kept["real_leaders"], kept["frames"].astype(np.float64))
     except (OSError, ValueError, KeyError, BadZipFile):
         return None
 

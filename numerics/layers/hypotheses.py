@@ -62,8 +62,11 @@ def on_weights_of_one_matrix(condition: words.OfOneMatrix, environment: SymbolVa
 
 @ON_WEIGHTS.register(IsIdentity)
 def on_weights_is_identity(condition: IsIdentity, environment: SymbolValues) -> Verdict:
-    """In a system of heads the parameter of every head is meant: the first that is certainly not the identity decides."""
-    if not environment.heads:
+    """In a system of heads the parameter of every head is meant: the first that is certainly not the identity decides.
+
+    A letter that the heads do not have, the metric of the space, is the layer's.
+    """
+    if not any(head.binds(condition.term) for head in environment.heads):
         return environment.answer(condition.called, condition.term)
     found = {
         f"head {index}": head.answer(condition.called, condition.term) for index, head in enumerate(environment.heads)

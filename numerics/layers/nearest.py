@@ -24,13 +24,19 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import solve_continuous_lyapunov
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
 from eigentoken.numerics.certified.rounding import Array, down, up
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, letters_of
-from eigentoken.numerics.layers.neighbours import Decompositions, factor, lacking, matrices_near, norm_about
+from eigentoken.numerics.layers.neighbours import (
+    Decompositions,
+    factor,
+    invertible_near,
+    matrices_near,
+    norm_about,
+    quotients_near,
+)
 from eigentoken.numerics.layers.quantities import (
     Interval,
     norm_of,
@@ -57,6 +63,7 @@ from eigentoken.theory.language.conditions import (
     PositiveSemidefinite,
     Relation,
 )
+from eigentoken.theory.language.matrix_words import IsZero
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.language.verdicts import Verdict, array_digest
@@ -400,6 +407,8 @@ def _with_scores(way: Sequence[Condition], base: _Candidate, stored: Letters, sh
         yield from _with_quotient(way, quotient, base, W, scale, share)
     elif wanted.multiple_of is not None:
         yield from _with_multiple(way, wanted, base, W, scale, share)
+    elif any(isinstance(each, IsZero) and isinstance(each.term, sp.MatAdd) for each in way):
+        yield from _with_opposite(way, base, W, scale, share)
     else:
         for made in matrices_near(W, wanted, share):
             moved = Enclosure.from_floats(made * scale)
@@ -442,6 +451,24 @@ def _with_multiple(
         yield made if of == IDENTITY else replace(made, quotient=(IDENTITY, c * np.eye(len(W))))
 
 
+def _with_opposite(
+    way: Sequence[Condition], base: _Candidate, W: Array, scale: float, share: float
+) -> Iterator[_Candidate]:
+    """``W' = -B'``: both go to the middle of W and -B, or to the nearest matrix there that meets what else is asked of W."""
+    name, value = base.letters.score or "", base.letters.value[0]
+    opposite = [
+        each for each in way if isinstance(each, IsZero) and set(each.term.args) == {matrix(name), matrix(value)}
+    ]
+    middle = 0.5 * (W - _floats(base.letters.of(value)))
+    for made in matrices_near(middle, wanted_of(way, matrix(name)), share) if opposite else ():
+        moved = Enclosure.from_floats(-made)
+        matrices = {**base.letters.matrices, **dict.fromkeys(base.letters.value, moved)}
+        other = replace(base, letters=replace(base.letters, matrices=matrices), changed={**base.changed, value: -made})
+        scores = product(Enclosure.from_floats(-scale * np.eye(len(made))), moved)
+        given: frozenset[Condition] = frozenset(opposite)
+        yield replace(_changed(other, name, scores, made * scale, given), quotient=(IDENTITY, -np.eye(len(made))))
+
+
 def _with_quotient(
     way: Sequence[Condition], quotient: sp.MatrixExpr, base: _Candidate, W: Array, scale: float, share: float
 ) -> Iterator[_Candidate]:
@@ -453,8 +480,8 @@ def _with_quotient(
     wanted, sign = wanted_of(way, quotient), wanted_of(way, matrix(base.letters.score or "")).sign
     stored = _floats(base.letters.of(base.letters.value[0]))
     found: list[tuple[float, Array, Array]] = []
-    for B in _invertible(stored, wanted.sign * sign, share):
-        for X in _quotients(W, B, wanted, sign, share):
+    for B in invertible_near(stored, wanted.sign * sign, share):
+        for X in quotients_near(W, B, wanted, sign, share):
             if np.isfinite(X).all():
                 moved = max(norm_about(B - stored), norm_about(X @ B - W))
                 found.append((moved, B, 0.5 * (X + X.T) if wanted.symmetric else X))
@@ -467,42 +494,6 @@ def _with_quotient(
         moved_scores = product(Enclosure.from_floats(X * scale), made.letters.of(base.letters.value[0]))
         made = _changed(made, base.letters.score or "", moved_scores, X @ B * scale, frozenset())
         yield replace(made, quotient=(quotient, X))
-
-
-def _invertible(B: Array, sign: int, share: float) -> list[Array]:
-    """B, and B shifted until all its eigenvalues are on the side that is asked for, by their real parts."""
-    if not sign:
-        return [B]
-    size = norm_about(B) or 1.0
-    lacking = share * size - float((sign * np.linalg.eigvals(B).real).min())
-    return [
-        B,
-        *(B + sign * (lacking + more * size) * np.eye(len(B)) for more in (0.0, 0.1) if lacking + more * size > 0),
-    ]
-
-
-def _quotients(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> list[Array]:
-    """Candidates for X in ``W' = X B``."""
-    try:
-        inverse = np.linalg.inv(B)
-        along = solve_continuous_lyapunov(B.T, (sign or 1) * np.eye(len(B)))
-    except np.linalg.LinAlgError:
-        return []
-    made = [
-        *matrices_near(W @ inverse, wanted, share),
-        *(inverse.T @ Z @ inverse for Z in matrices_near(B.T @ W, wanted, share)),
-    ]
-    small = share * (norm_about(W) or 1.0) / (norm_about(B) or 1.0)
-    made.append((wanted.sign or 1) * small * np.eye(len(B)))
-    if not sign:
-        return made
-    along = 0.5 * (along + along.T)
-    unit = along / (norm_about(along) or 1.0)
-    return [
-        *(X + times * max(0.0, lacking(X @ B, sign)) * 2 * along for X in made for times in (1 + 1e-3, 2.0)),
-        small * unit,
-        10 * small * unit,
-    ]
 
 
 def _floats(stored: Enclosure) -> Array:

@@ -27,10 +27,12 @@ __all__ = [
     "Decompositions",
     "decomposed",
     "factor",
+    "invertible_near",
     "lacking",
     "matrices_near",
     "moved_eigenvalues",
     "norm_about",
+    "quotients_near",
 ]
 
 
@@ -266,3 +268,39 @@ def _raised(near: Decompositions, shift: float, modulus: bool = False) -> Array 
 def lacking(W: Array, sign: int) -> float:
     """How far sym(W) is from the definite matrices of that sign."""
     return -float(np.linalg.eigvalsh(sign * 0.5 * (W + W.T)).min())
+
+
+def invertible_near(B: Array, sign: int, share: float) -> list[Array]:
+    """B, and B shifted until all its eigenvalues are on the side that is asked for, by their real parts."""
+    if not sign:
+        return [B]
+    size = norm_about(B) or 1.0
+    lacking = share * size - float((sign * np.linalg.eigvals(B).real).min())
+    return [
+        B,
+        *(B + sign * (lacking + more * size) * np.eye(len(B)) for more in (0.0, 0.1) if lacking + more * size > 0),
+    ]
+
+
+def quotients_near(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> list[Array]:
+    """Candidates for X in ``W' = X B``."""
+    try:
+        inverse = np.linalg.inv(B)
+        along = scipy.linalg.solve_continuous_lyapunov(B.T, (sign or 1) * np.eye(len(B)))
+    except np.linalg.LinAlgError:
+        return []
+    made = [
+        *matrices_near(W @ inverse, wanted, share),
+        *(inverse.T @ Z @ inverse for Z in matrices_near(B.T @ W, wanted, share)),
+    ]
+    small = share * (norm_about(W) or 1.0) / (norm_about(B) or 1.0)
+    made.append((wanted.sign or 1) * small * np.eye(len(B)))
+    if not sign:
+        return made
+    along = 0.5 * (along + along.T)
+    unit = along / (norm_about(along) or 1.0)
+    return [
+        *(X + times * max(0.0, lacking(X @ B, sign)) * 2 * along for X in made for times in (1 + 1e-3, 2.0)),
+        small * unit,
+        10 * small * unit,
+    ]

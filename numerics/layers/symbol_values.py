@@ -120,6 +120,10 @@ class SymbolValues(ABC):
         """The width of the layer: its tokens are in R^d."""
 
     @abstractmethod
+    def binds(self, term: sp.MatrixExpr) -> bool:
+        """Is this the letter of a matrix that is known here?  The metric of a layer is no matrix of its heads."""
+
+    @abstractmethod
     def answer(self, name: str, term: sp.MatrixExpr) -> Verdict:
         """The condition of that name (see :func:`eigentoken.numerics.certified.certify.conditions`) on the value of a term."""
 
@@ -170,6 +174,9 @@ class LayerSymbolValues(SymbolValues):
     def d(self) -> int:
         return int(next(iter(self.matrices.values())).shape[0]) if self.unformed is None else self.unformed
 
+    def binds(self, term: sp.MatrixExpr) -> bool:
+        return self.unformed is not None or (isinstance(term, sp.MatrixSymbol) and term.name in self.matrices)
+
     def enclosure(self, term: sp.MatrixExpr) -> Enclosure:
         """The enclosure of a matrix term; scales are left out (they are positive, and asked for by norms alone)."""
         if isinstance(term, sp.MatrixSymbol):
@@ -188,9 +195,16 @@ class LayerSymbolValues(SymbolValues):
             found = tuple(self.enclosure(each) for each in factors)
             return self.answers.once(("product", *found), lambda: product(*found))
         if isinstance(term, sp.MatAdd):
-            found = tuple(self.enclosure(each) for each in term.args)
+            scale = self.scale(term)  # what is stored times less is multiplied by the rest: by a float, which is exact
+            found = tuple(self._times(self.enclosure(each), scale / self.scale(each)) for each in term.args)
             return self.answers.once(("sum", *found), lambda: total(list(found)))
         raise NotBound(f"{term} is not evaluated")
+
+    def _times(self, enclosure: Enclosure, factor: float) -> Enclosure:
+        if factor == 1.0:
+            return enclosure
+        multiple = Enclosure.from_floats(factor * np.eye(enclosure.shape[0]))
+        return self.answers.once(("times", factor, enclosure), lambda: product(multiple, enclosure))
 
     def scale(self, term: sp.MatrixExpr) -> float:
         """The positive number by which :meth:`enclosure` of the term is divided in the theorem."""
@@ -201,9 +215,9 @@ class LayerSymbolValues(SymbolValues):
             return float(exact)
         if isinstance(term, sp.MatAdd):
             found = {self.scale(each) for each in term.args}
-            if len(found) > 1:
+            if len(found - {1.0}) > 1:
                 raise NotBound(f"{term} adds matrices that are stored times different scales")
-            return found.pop()
+            return found.pop() if len(found) == 1 else (found - {1.0}).pop()
         inner = term.arg if isinstance(term, sp.Transpose | sp.Inverse) else term
         return self.scales.get(inner.name, 1.0) if isinstance(inner, sp.MatrixSymbol) else 1.0
 
@@ -363,6 +377,9 @@ class HeadSymbolValues(SymbolValues):
     @property
     def d(self) -> int:
         return self.head.d
+
+    def binds(self, term: sp.MatrixExpr) -> bool:
+        return isinstance(term, sp.MatrixSymbol) and term.name in self.roles
 
     def _role(self, term: Any) -> str:
         if not isinstance(term, sp.MatrixSymbol) or term.name not in self.roles:

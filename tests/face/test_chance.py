@@ -40,6 +40,8 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
         else:  # three of each sign and a zero, whatever the entries are
             assert "positive share" not in found and (np.abs(signs) > 1e-9).sum() == 6 == 2 * (signs > 1e-9).sum()
         size = np.linalg.norm(M, 2)
+        assert found["top of sym"] == pytest.approx(max(signs) / 2 / size)
+        assert found["bottom of sym"] == pytest.approx(min(signs) / 2 / size)
         assert found["norm"] == pytest.approx(width * size / np.linalg.norm(left) / np.linalg.norm(right))
         down = np.sort(values.real)[::-1]
         assert found["gap"] == pytest.approx((down[0] - down[1]) / size, abs=1e-9)
@@ -119,6 +121,33 @@ def test_gap_and_alpha_star_against_random_bases() -> None:
     names = {(each.statistic, each.null) for each in chance.held_against(Q, K, null)}
     assert {("gap", "random bases"), ("norm", "gaussian factors")} < names and ("norm", "random bases") not in names
     assert not {each.statistic for each in chance.held_against(Q, K, null, scores=True)} & {"gap", "alpha*"}
+
+
+def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real part and modulus of -3, 2 and of a pair beside 1; S and F of a model with shared keys are those of its layer."""
+    monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
+    pair = np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert chance.real_leaders(np.eye(3), np.diag([-3.0, 2.0, 1.0])) == (True, True)
+    assert chance.real_leaders(np.eye(3), pair) == (True, False)
+    assert chance.real_leaders(np.eye(3), np.diag([0.0, 0.0, -2.0]) + pair) == (False, False)
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+    config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
+    model = load(transformers.LlamaModel(config).eval())
+    found = et.against_chance(model, draws=200)
+    for part, whole in (
+        ("scores", sum(head.Q.T @ head.K for head in model.layer(1).heads)),
+        ("values", model.layer(1).F),
+    ):
+        (stated,) = [
+            each["value"]
+            for each in found.tests
+            if (each["layer"], each["head"], each["part"], each["statistic"]) == (1, None, part, "bottom of sym")
+        ]
+        M = np.asarray(whole, dtype=np.float64)
+        assert stated == pytest.approx(np.linalg.eigvalsh(M + M.T)[0] / 2 / np.linalg.norm(M, 2), rel=1e-5)
+    assert [each["what"].partition(" ")[0] for each in found.document["shares"]] == ["heads"] * 2 + ["layers"] * 2
+    assert [each["of"] for each in found.document["shares"]] == [8, 8, 2, 2]
 
 
 def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -236,6 +236,25 @@ def test_scores_of_an_only_head_are_written(name: str, one_head: Path, tmp_path:
         assert et.recheck(str(tmp_path / "forged.json")) == "fails"
 
 
+def test_opposite_scores_and_the_metric_of_the_space(one_head: Path, tmp_path: Path) -> None:
+    """PH-X3 asks B + W = 0 with a definite W: the least that both move is half of |B + W|.  CL-8 asks W = I of the metric of
+    the sphere, which a layer has, and U = I of its head."""
+    found = et.nearest(one_head, "PH-X3", tmp_path / "opposite")
+    layer = load(one_head).layer(0)
+    apart = np.linalg.norm(layer.heads[0].U + layer.heads[0].P, 2) / 2
+    low, high = found.layers[0]["distance"]
+    assert apart * (1 - 1e-6) <= low <= high < np.inf
+    assert et.check(str(tmp_path / "opposite"), statements="PH-X3", sequences=0).answer("PH-X3") == "holds"
+    written = load(tmp_path / "opposite").layer(0).heads[0]
+    assert np.array_equal(written.U, -written.P) and np.linalg.eigvalsh(written.P + written.P.T).min() > 0
+    report = et.check(str(one_head), statements="CL-8", sequences=0)
+    conditions = report.layers[0]["hypotheses"][0]["conditions"]
+    assert conditions["W = I"]["verdict"] == "holds" and conditions["U = I"]["verdict"] == "fails"
+    et.nearest(one_head, "CL-8", tmp_path / "identity")
+    again = et.check(str(tmp_path / "identity"), statements="CL-8", sequences=0)
+    assert again.answer("CL-8") == "holds" and et.recheck(again) == "holds"
+
+
 def test_a_trained_model_of_several_heads_is_made_symmetric(tmp_path: Path) -> None:
     """CT-2 and PM-T1 are about layers of any number of heads; shared weights are written once."""
     found = et.nearest("sample:rxnmapper", "PM-T1", tmp_path / "near")

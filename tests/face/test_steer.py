@@ -298,7 +298,7 @@ def test_the_command_shows_sides_damage_and_a_figure(causal: tuple[Path, Any], t
     said = " ".join(ran.stdout.split())
     for text in (
         "on the side of +w and",
-        "next token (measured): relative entropy",
+        "next token: measured, relative entropy",
         "damage by strength",
         "cos with its sign",
     ):

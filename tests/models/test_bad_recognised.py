@@ -100,7 +100,7 @@ def test_shards_without_an_index(folder: Path) -> None:
         {name: tensors[name] for name in tensors if name.startswith("h.1.")},
         folder / "model-00002-of-00003.safetensors",
     )
-    refused(folder, "one of 3 shards", "shards 3 are missing")
+    refused(folder, "one of 3 shards", "shard 3 is missing")
     save_file({"of.no.layer": np.zeros(2)}, folder / "model-00003-of-00003.safetensors")
     assert load(folder).store.format == "safetensors, 3 shards"
     read_all(folder)  # all are here: no index is needed
@@ -255,3 +255,29 @@ def test_zero_weights_are_seen_by_layer(folder: Path) -> None:
 def test_a_key_given_twice_in_the_configuration(text: str, folder: Path) -> None:
     (folder / "config.json").write_text(text)
     refused(folder, "twice")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("tf_model.h5", "from_tf=True"),
+        ("flax_model.msgpack", "from_flax=True"),
+        ("model.onnx", "ONNX graph"),
+        ("__0_0.distcp", "dcp_to_torch"),
+        ("checkpoint-500/model.safetensors", "name checkpoint-500"),
+        ("global_step9/mp_rank_00_model_states.pt", "name global_step9"),
+    ],
+)
+def test_a_folder_with_weights_of_others_or_below_says_what_to_do(name: str, says: str, folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(b"0" * 64)
+    refused(folder, says)
+
+
+def test_weights_under_a_name_of_its_own_are_told(folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    (folder / "model.safetensors").unlink()
+    tensors = {key: torch.tensor(array) for key, array in gpt2_tensors().items()}
+    torch.save({"generator": tensors, "discriminator": tensors, "epoch": 1}, folder / "a.pt")
+    refused(folder, "generator, discriminator", "torch.load(FILE)['generator']")

@@ -127,6 +127,8 @@ def outcome(case: tiny.Case, made: tuple[Any, Recording], tokens: Any, folder: P
         ("deberta-v2", {"max_relative_positions": 2}, "refused"),
         ("deberta-v2", {"position_buckets": 2}, "agrees"),
         ("olmoe", {"clip_qkv": 0.7}, "refused"),
+        ("qwen3_moe", {"use_sliding_window": True, "sliding_window": 3}, "agrees"),
+        ("qwen3_moe", {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}, "agrees"),
         ("deepseek_v3", {"head_dim": 2}, "refused"),
         ("deberta-absolute", {"pos_att_type": ["x"]}, "refused"),
     ],
@@ -153,6 +155,17 @@ def test_one_rotary_rule_where_each_kind_of_layer_has_its_own(
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | entries))
     with pytest.raises(ModelError, match="a rule for each kind of layer"):
+        load(tmp_path).layer(0)
+
+
+@pytest.mark.parametrize("key", ["glm", "gemma2", "llama"])
+def test_a_rotary_rule_for_all_beside_rules_for_kinds_is_refused(key: str, tmp_path: Path) -> None:
+    """``transformers`` writes both where one dict was given to a model with kinds of layers and to another."""
+    tiny.built(CASES.get(key) or CASES[f"first {key}"], 5).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    rope = {"rope_type": "default", "rope_theta": 50.0, "full_attention": {"rope_type": "default", "rope_theta": 9.0}}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_parameters": rope}))
+    with pytest.raises(ModelError, match="beside one another"):
         load(tmp_path).layer(0)
 
 

@@ -284,6 +284,58 @@ def test_a_torch_encoder_in_a_file_needs_its_heads_said(tmp_path: Path) -> None:
     assert [model.architecture.weights_of(index) for index in range(3)] == [0, 0, 0]
     with pytest.raises(ModelError, match="several prefixes"):
         load(tmp_path, config={key: value for key, value in shared.items() if key != "prefix"} | {"stacked": False})
+    causal = torch.nn.Transformer.generate_square_subsequent_mask(6)
+    with torch.no_grad():
+        masked = encoder(torch.from_numpy(x)[None], mask=causal, is_causal=True).numpy()[0]
+    model = load(tmp_path, config=said | {"causal": True})
+    assert model.layer(0).mask.kind == "causal"
+    close(list(run_tokens(model, x))[-1].output, masked)
+
+
+FAIRSEQ = {
+    "attention.self.query": "self_attn.q_proj",
+    "attention.self.key": "self_attn.k_proj",
+    "attention.self.value": "self_attn.v_proj",
+    "attention.output.dense": "self_attn.out_proj",
+    "attention.output.LayerNorm": "self_attn_layer_norm",
+    "intermediate.dense": "fc1",
+    "output.dense": "fc2",
+    "output.LayerNorm": "final_layer_norm",
+}
+
+
+@pytest.mark.parametrize("stem", ["decoder.sentence_encoder.", "encoder.sentence_encoder."])
+@pytest.mark.parametrize("norm", ["emb_layer_norm", "layernorm_embedding"])
+def test_roberta_under_the_names_of_fairseq(stem: str, norm: str, saved: Any, tmp_path: Path) -> None:
+    """A training checkpoint with the options of the program beside the weights; segments are no part of it."""
+    import argparse
+
+    import torch
+
+    reference = saved("roberta")[0]
+    state = {name.removeprefix("roberta."): each.clone() for name, each in reference.state_dict().items()}
+    segment = state["embeddings.token_type_embeddings.weight"][0]
+    made = {
+        f"{stem}embed_tokens.weight": state["embeddings.word_embeddings.weight"] + segment,
+        f"{stem}embed_positions.weight": state["embeddings.position_embeddings.weight"],
+    }
+    for kind in ("weight", "bias"):
+        made[f"{stem}{norm}.{kind}"] = state[f"embeddings.LayerNorm.{kind}"]
+        for index in range(reference.config.num_hidden_layers):
+            for theirs, ours in FAIRSEQ.items():
+                made[f"{stem}layers.{index}.{ours}.{kind}"] = state[f"encoder.layer.{index}.{theirs}.{kind}"]
+    torch.save({"model": made, "args": argparse.Namespace(arch="roberta_small")}, tmp_path / "checkpoint_best.pt")
+    with pytest.raises(ModelError, match="RoBERTa in fairseq") as caught:
+        load(tmp_path)
+    text = str(caught.value)
+    heads = str(reference.config.num_attention_heads)
+    said = json.loads(text[text.index('{"model_type') :].replace("HEADS", heads))
+    (tmp_path / "config.json").write_text(json.dumps(said | {"layer_norm_eps": reference.config.layer_norm_eps}))
+    given = np.arange(3, 9)
+    expected = list(run_tokens(load(saved("roberta")[1]), given))
+    for one, other in zip(run_tokens(load(tmp_path), given), expected, strict=True):
+        close(one.output, other.output)
+        close(one.scores, other.scores)
 
 
 def test_unknown_family_says_what_was_found_and_what_is_supported(tmp_path: Path, saved: Any) -> None:

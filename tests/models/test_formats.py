@@ -72,6 +72,21 @@ def test_sharded_torch_files(saved: Any, tmp_path: Path) -> None:
     same(load(tmp_path), load(folder))
 
 
+def test_npz_of_jax_in_bfloat16(saved: Any, tmp_path: Path) -> None:
+    """ml_dtypes stores two bytes without a type; the values are those of the upper halves of float32."""
+    from safetensors.numpy import load_file
+
+    _, folder = saved("gpt2")
+    arrays = {name: array for name, array in load_file(folder / "model.safetensors").items() if array.dtype.kind == "f"}
+    upper = {name: (array.view(np.uint32) >> 16).astype(np.uint16) for name, array in arrays.items()}
+    (tmp_path / "config.json").write_text((folder / "config.json").read_text())
+    np.savez(tmp_path / "model.npz", **{name: bits.view("V2") for name, bits in upper.items()})
+    one, other = load(tmp_path).layer(0), load(folder).layer(0)
+    assert one.stored_dtype == "bfloat16"
+    whole = other.output_matrix().astype(np.float32)
+    assert np.array_equal(one.output_matrix(), (whole.view(np.uint32) >> 16 << 16).view(np.float32))
+
+
 def test_npz_with_the_familys_names(saved: Any, tmp_path: Path) -> None:
     reference, folder = saved("bert")
     arrays = {name: t.numpy() for name, t in reference.state_dict().items()}

@@ -27,7 +27,17 @@ NEAR, NEAR_FRAMES = 1e-7, 1e-5
 WIDEST, WIDEST_SYMMETRIC, WIDEST_OF_BASES = 384, 640, 32
 FEWEST, NOT_OF_SCORES = 10, ("gap", "alpha*")
 GAUSSIAN, BASES = "gaussian factors", "random bases"
-WHAT = "heads led by a real eigenvalue"
+SHARES = tuple(
+    f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ("", " by modulus")
+)
+
+
+@dataclass(frozen=True)
+class _Led:
+    """Whether a real eigenvalue leads the values by real part and by modulus, and of which shape they are."""
+
+    real: tuple[bool, bool]
+    shape: tuple[int, int, bool]
 
 
 @dataclass(frozen=True)
@@ -54,15 +64,16 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
     shown.cover(("options", "draws"), ("options", "seed"), ("options", "layer_draws"))
     nulls: dict[tuple[int, int, bool], _Draws] = {}
     found: list[tuple[dict[str, Any], _Held]] = []
-    led: list[tuple[bool, tuple[int, int, bool]]] = []
+    led: list[_Led] = []
     for asked in (each for layer in layers for each in _matrices(layer, heads_of(layer))):
         if asked.shape not in nulls:
             draws = options["layer_draws"] if asked.head is None else options["draws"]
             nulls[asked.shape] = _Draws.made(*asked.shape, draws, options["seed"])
         held = list(_tests(asked, nulls[asked.shape]))
         found += held
-        if held and asked.head is not None and asked.part == "values" and asked.left.shape[0] <= WIDEST:
-            led.append((bool(_real_leads(_eigenvalues(asked.left[None], asked.right[None]))[0]), asked.shape))
+        if held and asked.part == "values" and min(asked.left.shape) <= WIDEST:
+            real = _real_leads(_eigenvalues(asked.left[None], asked.right[None]))[0]
+            led.append(_Led((bool(real[0]), bool(real[1])), asked.shape))
     _compare_tests(shown, found)
     _corrections(shown, document["tests"])
     _shares(shown, document["shares"], led, nulls)
@@ -70,16 +81,20 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
 
 
 def _matrices(layer: int, heads: Heads) -> Iterator[_Asked]:
-    """Scores and values of each head, then the layer matrix: heads that share their values act by the sum of their outputs."""
-    outputs: dict[int, Floats] = {}
-    values: dict[int, Floats] = {}
+    """Scores and values of each head, then S and F: heads that share keys and values act by the sum of queries and outputs."""
+    sums: dict[tuple[str, int], Floats] = {}
+    shared: dict[tuple[str, int], Floats] = {}
     for number, head in enumerate(heads):
         Q, K, V, O = (np.asarray(head[name], dtype=np.float64) for name in "QKVO")
         yield _Asked(layer, number, "scores", Q, K)
         yield _Asked(layer, number, "values", O.T, V)
-        outputs[head["kv"]] = outputs.get(head["kv"], np.zeros_like(O.T)) + O.T
-        values[head["kv"]] = V
-    yield _Asked(layer, None, "values", np.concatenate(list(outputs.values())), np.concatenate(list(values.values())))
+        for part, own, other in (("scores", Q, K), ("values", O.T, V)):
+            key = part, head["kv"]
+            sums[key] = sums.get(key, np.zeros_like(own)) + own
+            shared[key] = other
+    for part in ("scores", "values"):
+        left = np.concatenate([each for key, each in sums.items() if key[0] == part])
+        yield _Asked(layer, None, part, left, np.concatenate([each for key, each in shared.items() if key[0] == part]))
 
 
 # -- statistics and draws ----------------------------------------------------------------------------------------------------
@@ -112,8 +127,8 @@ def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
             "asymmetry": np.sqrt(np.maximum(skew, 0.0) / (4 * squares)),
             "stable rank": squares / (rank * largest),
         }
-        if left.shape[-1] < 2 * left.shape[-2] and left.shape[-1] <= WIDEST_SYMMETRIC:
-            found["positive share"] = _positive(left, right)
+        if min(left.shape[-1], 2 * left.shape[-2]) <= WIDEST_SYMMETRIC:
+            found |= _symmetric(left, right, np.sqrt(largest))
         sizes = np.trace(grams[0], axis1=-2, axis2=-1) * np.trace(grams[1], axis1=-2, axis2=-1)
         found["norm"] = left.shape[-2] * np.sqrt(largest / sizes)
         if rank <= WIDEST:
@@ -137,14 +152,45 @@ def _spectral(cores: Floats, norms: Floats, d: int) -> dict[str, Floats]:
         return {
             "leader": real.max(axis=-1) / np.abs(values).max(axis=-1),
             "gap": (down[:, 0] - down[:, 1]) / norms if d > 1 else np.full(len(values), np.nan),
-            "alpha*": np.where(_real_leads(values) & (down[:, 0] > 0), share, np.nan),
+            "alpha*": np.where(_real_leads(values)[:, 0] & (down[:, 0] > 0), share, np.nan),
         }
 
 
-def _positive(left: Floats, right: Floats) -> Floats:
-    """The share of positive eigenvalues of ``M + M^T = ((L + R)^T (L + R) - (L - R)^T (L - R)) / 2``, beside zeros."""
-    both, apart = left + right, left - right
-    values = np.linalg.eigvalsh(both.swapaxes(-1, -2) @ both - apart.swapaxes(-1, -2) @ apart)
+def _symmetric(left: Floats, right: Floats, norms: Floats) -> dict[str, Floats]:
+    """Ends of ``(M + M^T) / 2`` over the norm, and where it is no low-rank matrix the share of positive eigenvalues.
+
+    ``M + M^T = Z^T J Z`` for ``Z = [L; R]``, J exchanging the halves: the eigenvalues of ``X^T J X`` where ``X X^T = Z Z^T``; of
+    few columns ``((L + R)^T (L + R) - (L - R)^T (L - R)) / 2``.
+    """
+    rows, d = left.shape[-2:]
+    if d < 2 * rows:
+        both, apart = left + right, left - right
+        values = np.linalg.eigvalsh(both.swapaxes(-1, -2) @ both - apart.swapaxes(-1, -2) @ apart) / 4
+        return {"positive share": _positive(values)} | _at_ends(values, norms, d)
+    stacked = np.concatenate([left, right], axis=-2)
+    return _at_ends(_exchanged(stacked @ stacked.swapaxes(-1, -2)), norms, d)
+
+
+def _exchanged(gram: Floats) -> Floats:
+    """Eigenvalues of ``X^T J X / 2`` for ``X X^T`` the Gram matrix."""
+    values, vectors = np.linalg.eigh(gram)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    half = gram.shape[-1] // 2
+    swapped = np.concatenate([root[..., half:, :], root[..., :half, :]], axis=-2)
+    made = root.swapaxes(-1, -2) @ swapped
+    return np.asarray(np.linalg.eigvalsh(made + made.swapaxes(-1, -2)) / 4)
+
+
+def _at_ends(values: Floats, norms: Floats, d: int) -> dict[str, Floats]:
+    """The largest and the smallest, with the zeros of a kernel."""
+    zero = [np.zeros((*values.shape[:-1], 1))] if values.shape[-1] < d else []
+    every = np.concatenate([values, *zero], axis=-1)
+    with np.errstate(all="ignore"):
+        return {"top of sym": every.max(axis=-1) / norms, "bottom of sym": every.min(axis=-1) / norms}
+
+
+def _positive(values: Floats) -> Floats:
+    """The share of positive eigenvalues among those that are not zero."""
     least = 1e-9 * np.abs(values).max(axis=-1, keepdims=True)
     up, down = (values > least).sum(axis=-1), (values < -least).sum(axis=-1)
     return np.asarray(up / (up + down))
@@ -158,9 +204,10 @@ def _largest_square(first: Floats, second: Floats) -> Floats:
 
 
 def _real_leads(values: NDArray[np.complex128]) -> NDArray[np.bool_]:
-    """For each row of eigenvalues."""
-    first = values[np.arange(len(values)), np.argmax(values.real, axis=-1)]
-    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
+    """For each row of eigenvalues: by real part, by modulus."""
+    rows, sizes = np.arange(len(values)), np.abs(values)
+    firsts = [values[rows, np.argmax(by, axis=-1)] for by in (values.real, sizes)]
+    return np.stack([np.abs(first.imag) <= 1e-12 * sizes.max(axis=-1) for first in firsts], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -181,13 +228,13 @@ class _Draws:
             left, right = source.standard_normal((2, min(batch, draws - start), width, d))
             for name, values in _statistics(left, right).items():
                 found.setdefault(name, []).append(values)
-            if width <= WIDEST and not whole:
+            if min(width, d) <= WIDEST:
                 real.append(_real_leads(_eigenvalues(left, right)))
             if not whole:
                 frames.append(_between(left[:, :d], right[:, :d]))
         return cls(
             {name: np.concatenate(each) for name, each in found.items()},
-            np.concatenate(real) if real else np.zeros(0, dtype=bool),
+            np.concatenate(real) if real else np.zeros((0, 2), dtype=bool),
             np.concatenate(frames).astype(np.float32).astype(np.float64) if frames else np.zeros((0, width, width)),
         )
 
@@ -298,30 +345,31 @@ def _corrections(shown: Shown, tests: Sequence[Mapping[str, Any]]) -> None:
 def _shares(
     shown: Shown,
     stated: Sequence[Mapping[str, Any]],
-    led: Sequence[tuple[bool, tuple[int, int, bool]]],
+    led: Sequence[_Led],
     nulls: Mapping[tuple[int, int, bool], _Draws],
 ) -> None:
-    """Heads of the shape of the first one that are led by a real eigenvalue, against the share of the draws."""
-    if len(stated) != (1 if led else 0):
-        shown.fails(("shares",), f"{len(stated)} shares are stated, the weights give {1 if led else 0}")
+    """Heads, and layers, of the shape of the first one that are led by a real eigenvalue, against the share of the draws."""
+    groups = [of for whole in (False, True) if (of := [each for each in led if each.shape[2] == whole])]
+    if len(stated) != 2 * len(groups):
+        shown.fails(("shares",), f"{len(stated)} shares are stated, the weights give {2 * len(groups)}")
         return
-    if not led:
+    if not stated:
         shown.cover(("shares",))
-        return
-    shape = led[0][1]
-    alike = [leads for leads, of in led if of == shape]
-    draws, count = nulls[shape].real, int(nulls[shape].real.sum())
-    wanted = {"what": WHAT, "met": sum(alike), "of": len(alike)}
-    for name, value in wanted.items():
-        shown.same(("shares", 0, name), value)
-    shown.cover(("shares", 0, "chance"), ("shares", 0, "p"))
-    if not math.isclose(stated[0]["chance"], count / len(draws), rel_tol=NEAR):
-        shown.fails(
-            ("shares", 0, "chance"), f"{stated[0]['chance']!r} is stated, the draws give {count / len(draws)!r}"
-        )
-    p = _binomial(sum(alike), len(alike), (1 + count) / (len(draws) + 2))
-    if not math.isclose(stated[0]["p"], p, rel_tol=1e-6):
-        shown.fails(("shares", 0, "p"), f"{stated[0]['p']!r} is stated, the shares give {p!r}")
+    for place, each in enumerate(stated):
+        of, order = groups[place // 2], place % 2
+        alike = [one.real[order] for one in of if one.shape == of[0].shape]
+        draws = nulls[of[0].shape].real[:, order]
+        shown.same(("shares", place, "what"), SHARES[2 * of[0].shape[2] + order])
+        shown.same(("shares", place, "met"), sum(alike))
+        shown.same(("shares", place, "of"), len(alike))
+        shown.cover(("shares", place, "chance"), ("shares", place, "p"))
+        count = int(draws.sum())
+        if not math.isclose(each["chance"], count / len(draws), rel_tol=NEAR):
+            said = f"{each['chance']!r} is stated, the draws give {count / len(draws)!r}"
+            shown.fails(("shares", place, "chance"), said)
+        p = _binomial(sum(alike), len(alike), (1 + count) / (len(draws) + 2))
+        if not math.isclose(each["p"], p, rel_tol=1e-6):
+            shown.fails(("shares", place, "p"), f"{each['p']!r} is stated, the shares give {p!r}")
 
 
 def _binomial(met: int, of: int, chance: float) -> float:

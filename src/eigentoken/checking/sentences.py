@@ -191,9 +191,12 @@ def _of_weights(report: Report, told: Told) -> str:
     which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
     far = away(report, told["id"])
     whole = far.endswith(" away")
+    listed = in_the_way(report, told["id"])
+    settled = {number for each in listed if each.answer == "fails" for number in each.layers}
     blocked = [
         _obstacle(replace(each, distance="") if whole else each, count, LONGEST)
-        for each in in_the_way(report, told["id"])
+        for each in listed
+        if each.answer == "fails" or not settled.issuperset(each.layers)  # what fails is enough
     ]
     blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]

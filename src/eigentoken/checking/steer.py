@@ -95,7 +95,7 @@ class SteerReport:
         rows.append((f"{GUARANTEE} for {told['tokens']} tokens, certified", words))
         return [
             *rows,
-            ("next token, measured", damage_text(found["output"])),
+            ("next token", damage_text(found["output"])),
             ("strength", strength_text(found["suggested"])),
         ]
 
@@ -129,8 +129,8 @@ def damage_text(output: OutputEffect) -> str:
     if found is None:
         return f"not measured: {output['why_not']}"
     return (
-        f"relative entropy {found['mean_kl']:.3g} nats on average, {found['largest_kl']:.3g} at most; the likeliest token stays "
-        f"at {found['top1_kept']:.0%} of {found['positions']} positions"
+        f"measured, relative entropy {found['mean_kl']:.3g} nats on average, {found['largest_kl']:.3g} at most; the likeliest "
+        f"token stays at {found['top1_kept']:.0%} of {found['positions']} positions"
     )
 
 

@@ -51,7 +51,7 @@ def _tokens(found: SteerReport) -> None:
 
 def _damage(found: SteerReport) -> None:
     output = found.document["output"]
-    say(f"next token (measured): {damage_text(output)}")
+    say(f"next token: {damage_text(output)}")
     rows = [
         (f"{each['strength']:.4g}", f"{each['mean_kl']:.3g}", f"{each['largest_kl']:.3g}", f"{each['top1_kept']:.0%}")
         for each in output["curve"]

@@ -31,7 +31,7 @@ class ChanceShare(TypedDict):
 
 class ChanceTest(TypedDict):
     layer: Natural
-    head: Annotated[Natural | None, Says("none: the layer matrix F")]
+    head: Annotated[Natural | None, Says("none: the sums of all heads of the layer, F (values) and S (scores)")]
     part: Literal["scores", "values"]
     statistic: str
     null: NullName

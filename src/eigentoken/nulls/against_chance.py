@@ -88,7 +88,7 @@ def against_chance(
     loaded = open_model(model)
     nulls = _Nulls(draws, seed)
     tests: list[ChanceTest] = []
-    led: list[tuple[bool, Null]] = []
+    led: list[_Led] = []
     for index in sorted({loaded.architecture.weights_of(number) for number in range(loaded.n_layers)}):
         watch(f"layer {index}")
         layer = loaded.layer(index)
@@ -100,30 +100,53 @@ def against_chance(
     return AgainstChance(_document(loaded, tests, _shares(led), draws, seed, level))
 
 
-def _of_layer(layer: Layer, nulls: _Nulls, led: list[tuple[bool, Null]]) -> list[ChanceTest]:
-    """The tests of its heads and of the layer matrix; ``led`` gets whether a real eigenvalue leads each head."""
-    import numpy as np
+@dataclass(frozen=True)
+class _Led:
+    """Whether a real eigenvalue leads the values of a head, or of a layer: by real part, by modulus."""
 
-    from eigentoken.numerics.layers.chance import held_against, real_leader
+    layer: bool
+    leads: tuple[bool, bool]
+    null: Null
+
+
+def _of_layer(layer: Layer, nulls: _Nulls, led: list[_Led]) -> list[ChanceTest]:
+    """The tests of its heads and of the sums of all heads; ``led`` gets whether a real eigenvalue leads each head and F."""
+    import numpy as np
 
     tests: list[ChanceTest] = []
     for head in layer.heads:
         for part, left, right in (("scores", head.Q, head.K), ("values", head.O.T, head.V)):
             factors = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-            null = nulls.of(factors[0])
-            found = held_against(*factors, null, scores=part == "scores")
-            tests += [_test(layer.weights_of, head.index, part, each) for each in found]
-            leads = real_leader(*factors) if part == "values" and found else None
-            led += [] if leads is None else [(leads, null)]
-    outputs: dict[int, Floats] = {}
-    values: dict[int, Floats] = {}
-    for head in layer.heads:  # heads that share their values act by the sum of their outputs
-        own = np.asarray(head.O, dtype=np.float64).T
-        outputs[head.kv_index] = own if head.kv_index not in outputs else outputs[head.kv_index] + own
-        values[head.kv_index] = np.asarray(head.V, dtype=np.float64)
-    whole = np.concatenate(list(outputs.values())), np.concatenate(list(values.values()))
-    found = held_against(*whole, nulls.of(whole[0], whole=True))
-    return tests + [_test(layer.weights_of, None, "values", each) for each in found]
+            tests += _held(layer.weights_of, head.index, part, factors, nulls.of(factors[0]), led)
+    for part in ("scores", "values"):
+        whole = _summed(layer, part)
+        tests += _held(layer.weights_of, None, part, whole, nulls.of(whole[0], whole=True), led)
+    return tests
+
+
+def _held(
+    layer: int, head: int | None, part: str, factors: tuple[Floats, Floats], null: Null, led: list[_Led]
+) -> list[ChanceTest]:
+    from eigentoken.numerics.layers.chance import held_against, real_leaders
+
+    found = held_against(*factors, null, scores=part == "scores")
+    leads = real_leaders(*factors) if part == "values" and found else None
+    led += [] if leads is None else [_Led(head is None, leads, null)]
+    return [_test(layer, head, part, each) for each in found]
+
+
+def _summed(layer: Layer, part: str) -> tuple[Floats, Floats]:
+    """Factors of S (scores) or F (values): heads that share keys and values act by the sum of their queries or outputs."""
+    import numpy as np
+
+    own: dict[int, Floats] = {}
+    shared: dict[int, Floats] = {}
+    for head in layer.heads:
+        first, second = (head.Q, head.K) if part == "scores" else (head.O.T, head.V)
+        here = np.asarray(first, dtype=np.float64)
+        own[head.kv_index] = here if head.kv_index not in own else own[head.kv_index] + here
+        shared[head.kv_index] = np.asarray(second, dtype=np.float64)
+    return np.concatenate(list(own.values())), np.concatenate(list(shared.values()))
 
 
 def _test(layer: int, head: int | None, part: str, found: HeldAgainst) -> ChanceTest:
@@ -153,17 +176,21 @@ def _correct(tests: Sequence[ChanceTest]) -> None:
             each["q"] = float(q)
 
 
-def _shares(led: Sequence[tuple[bool, Null]]) -> list[ChanceShare]:
-    """How many heads are led by a real eigenvalue, and how many random ones of the commonest shape would be."""
+def _shares(led: Sequence[_Led]) -> list[ChanceShare]:
+    """How many heads and layers are led by a real eigenvalue, and how many random ones of the commonest shape would be."""
     from eigentoken.numerics.layers.chance import share_p_value
 
-    if not led:
-        return []
-    null = led[0][1]
-    alike = [leads for leads, of in led if of is null]
-    chance = float(null.real_leader.mean())
-    p = share_p_value(sum(alike), len(alike), null.real_leader)
-    return [{"what": "heads led by a real eigenvalue", "met": sum(alike), "of": len(alike), "chance": chance, "p": p}]
+    made: list[ChanceShare] = []
+    for layers in (False, True):
+        of = [each for each in led if each.layer == layers]
+        alike = [each for each in of if each.null is of[0].null]
+        for column, order in enumerate(("", " by modulus") if alike else ()):
+            draws = alike[0].null.real_leaders[:, column]
+            met = sum(each.leads[column] for each in alike)
+            what = f"{'layers' if layers else 'heads'} led by a real eigenvalue{order}"
+            p = share_p_value(met, len(alike), draws)
+            made.append({"what": what, "met": met, "of": len(alike), "chance": float(draws.mean()), "p": p})
+    return made
 
 
 def _document(

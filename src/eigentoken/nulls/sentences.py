@@ -29,7 +29,7 @@ def sentences(found: AgainstChance) -> list[str]:
     for share in found.document["shares"]:
         said.append(
             f"{share['what']}: {share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random "
-            f"{share['chance']:.2f} (two-sided p = {share['p']:.2g}, heads taken as independent)"
+            f"{share['chance']:.2f} (two-sided p = {share['p']:.2g}, {share['what'].partition(' ')[0]} taken as independent)"
         )
     return said
 
@@ -82,13 +82,13 @@ def show_chance(found: AgainstChance) -> None:
     options = found.document["options"]
     say(found.document["model"]["description"], "bold")
     rows = []
-    for null, part in ((null, part) for null in NULLS for part in ("scores", "values", "layers")):
+    for null, part in ((null, part) for null in NULLS for part in ("scores", "values", "S", "F")):
         for statistic in found.document["statistics"]:
             of = [
                 each
                 for each in found.tests
                 if (each["null"], each["statistic"]) == (null, statistic)
-                and part == ("layers" if each["head"] is None else each["part"])
+                and part == (each["part"] if each["head"] is not None else "S" if each["part"] == "scores" else "F")
             ]
             if of:
                 apart = [each for each in of if each["q"] <= options["level"]]
