@@ -201,7 +201,9 @@ def verify(
     inside a checker is a failed line, not a crash.  ``printed``: only what printing needs (see :func:`verify_many`).
     """
     if isinstance(statement, list | tuple):
-        known = [statements().get(each) if isinstance(each, str) else each for each in statement]  # before any is checked
+        known = [
+            statements().get(each) if isinstance(each, str) else each for each in statement
+        ]  # before any is checked
         return [verify(each, instances=instances, second=second, seed=seed, printed=printed) for each in known]
     if not isinstance(statement, Statement):
         statement = statements().get(cast(str, statement))

@@ -132,7 +132,7 @@ class Spectrum:
 
     @property
     def eigenvalues(self) -> list[sp.Expr]:
-        """The value of each class that decides stability, abbreviations written out; :meth:`at` has numbers, entries multiplicities."""
+        """The value of each class that decides stability, with abbreviations written out; :meth:`at` has numbers."""
         return [self.expanded(entry.value) for entry in self.tangent]
 
     @property
@@ -229,10 +229,14 @@ class Spectrum:
 
     def _letters_named(self) -> set[str]:
         """Every letter that a value, a multiplicity, a condition or what an abbreviation stands for speaks of."""
-        said = [part for entry in self.tangent for part in (entry.value, entry.multiplicity, *(r.count for r in entry.runs))]
+        said = [
+            part for entry in self.tangent for part in (entry.value, entry.multiplicity, *(r.count for r in entry.runs))
+        ]
         said += [part for entry in self.tangent if entry.block is not None for part in entry.block]
         said += [*self.conditions, *(meaning for _, meaning in (*self.relations, *self.abbreviations))]
-        return {symbol.name for each in said for symbol in each.free_symbols} | {name.name for name, _ in self.relations}
+        return {symbol.name for each in said for symbol in each.free_symbols} | {
+            name.name for name, _ in self.relations
+        }
 
     def _check_valid(self, named: Mapping[str, sp.Expr]) -> None:
         """Refuse values at which a condition of the formulas is false."""

@@ -239,7 +239,7 @@ class Registry:
         """The statements of whose title, systems, conditions and claims, in plain text, all the words are part.
 
         >>> [each.id for each in statements().search("consensus oja-map stable")][:2]
-        ['PM-L4', 'PM-T1']
+        ['PM-L4', 'PM-N1']
         """
 
         def told(each: Statement) -> str:

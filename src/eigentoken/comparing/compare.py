@@ -107,10 +107,10 @@ def compare(
 ) -> Comparison:
     """Compare models of one shape, in the order given: the saved steps of a training, or two versions.
 
-    ``models``: two or more of what :func:`eigentoken.check` takes, or one list of them.  Each is checked (results are kept, so that a model that was
-    checked before costs nothing), and each certified number is put beside that of the other models: it rises or falls where
-    the intervals part, and nothing is said where they meet.  ``statements``, ``fold``, ``jobs``, ``work`` as for ``check``;
-    ``done`` is called after each model, ``watch`` with what begins.
+    ``models``: two or more of what :func:`eigentoken.check` takes, or one list of them.  Each is checked (results are kept, so
+    that a model that was checked before costs nothing), and each certified number is put beside that of the other models: it
+    rises or falls where the intervals part, and nothing is said where they meet.  ``statements``, ``fold``, ``jobs``, ``work``
+    as for ``check``; ``done`` is called after each model, ``watch`` with what begins.
     """
     from eigentoken.checking.run import check
 
