@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.verify_document import Line as LineDocument
@@ -170,43 +170,21 @@ class Verified:
         }
 
 
-@overload
 def verify(
-    statement: Statement | str, *, instances: int = ..., second: bool = ..., seed: int = ..., printed: bool = ...
-) -> Verified: ...
-
-
-@overload
-def verify(
-    statement: Sequence[Statement | str],
-    *,
-    instances: int = ...,
-    second: bool = ...,
-    seed: int = ...,
-    printed: bool = ...,
-) -> list[Verified]: ...
-
-
-def verify(
-    statement: Statement | str | Sequence[Statement | str],
+    statement: Statement | str,
     *,
     instances: int = PROPERTY_INSTANCES,
     second: bool = True,
     seed: int = 0,
     printed: bool = False,
-) -> Verified | list[Verified]:
-    """Check everything that the statement (or the one of this id) carries; of a list, that of each.
+) -> Verified:
+    """Check everything that the statement (or the one of this id) carries.
 
     ``instances``: random instances for each property; ``second`` re-checks with the second arithmetic.  An exception
     inside a checker is a failed line, not a crash.  ``printed``: only what printing needs (see :func:`verify_many`).
     """
-    if isinstance(statement, list | tuple):
-        known = [
-            statements().get(each) if isinstance(each, str) else each for each in statement
-        ]  # before any is checked
-        return [verify(each, instances=instances, second=second, seed=seed, printed=printed) for each in known]
     if not isinstance(statement, Statement):
-        statement = statements().get(cast(str, statement))
+        statement = statements().get(statement)
     tested, unseen, found = _properties(statement, instances, seed) if instances else (0, 0, [])
     lines = (*_proof_lines(statement, second, printed), *found)
     return Verified(statement.id, statements().digest(statement), lines, tested, unseen)

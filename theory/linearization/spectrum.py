@@ -186,14 +186,14 @@ class Spectrum:
         [(-1, 1), (-5/2, 1), (-2, 4)]
         """
         running = {run.symbol.name for entry in self.tangent for run in entry.runs}
-        known = running | self._letters_named() if letters else set()
+        allowed = running | self._letters_named() if letters else running
         for name in letters:
-            if name not in known:
-                raise ValueError(f"{name} is no letter of this spectrum, which has {', '.join(sorted(known))}")
-        single = {**(values or {}), **{name: value for name, value in letters.items() if name not in running}}
-        several = {**(runs or {}), **{name: value for name, value in letters.items() if name in running}}
-        named = {str(key): _number(str(key), value) for key, value in single.items()}
-        listed = {str(key): _numbers(str(key), found) for key, found in several.items()}
+            if name not in allowed:
+                raise ValueError(f"{name} is no letter of this spectrum, which has {', '.join(sorted(allowed))}")
+        named = {str(key): _number(str(key), value) for key, value in (values or {}).items()}
+        listed = {str(key): _numbers(str(key), found) for key, found in (runs or {}).items()}
+        named |= {name: _number(name, value) for name, value in letters.items() if name not in running}
+        listed |= {name: _numbers(name, value) for name, value in letters.items() if name in running}
         self._check_valid(named)
         result = []
         for entry in self.tangent:

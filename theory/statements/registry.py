@@ -33,8 +33,8 @@ from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
-from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.statements.implied_conditions import translated, unmet
+from eigentoken.theory.statements.searched import has_words
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Setting, Step
 from eigentoken.theory.systems.catalogue import special_case
@@ -232,21 +232,11 @@ class Registry:
         return self.get(name)
 
     def keys(self) -> list[str]:
-        """The ids."""
         return [each.id for each in self]
 
     def search(self, words: str) -> list[Statement]:
-        """The statements of whose title, systems, conditions and claims, in plain text, all the words are part.
-
-        >>> [each.id for each in statements().search("consensus oja-map stable")][:2]
-        ['PM-L4', 'PM-N1']
-        """
-
-        def told(each: Statement) -> str:
-            said = [type(part).__name__ + " " + plain_text(LATEX(part)) for part in (*each.conditions, *each.claims)]
-            return " ".join([each.id, each.title, *each.systems, *said]).lower()
-
-        return [each for each in self if all(word in told(each) for word in words.lower().split())]
+        """The statements whose title, systems, conditions and claims, in plain text, have all the words."""
+        return [each for each in self if has_words(each, words)]
 
     def __repr__(self) -> str:
         return listing(f"<{len(self)} statements>", [each.called for each in self])
