@@ -32,6 +32,7 @@ ROOMS = (
 Line = dict[str, Any]
 
 
+@cache
 def text_of_code(source: str) -> str:
     """A syntax tree without docstrings, as text: neither layout nor comments are part of it.
 

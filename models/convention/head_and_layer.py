@@ -14,7 +14,7 @@ the float32 numbers of the same value, with ``stored_dtype`` naming what is in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -234,6 +234,25 @@ class Layer:
         found = (self.rules.scores(), self.rules.weights(), self.rules.values(), self.update())
         inside = f"{self.positions} positions" if self.rules.terms is not None else ""
         return tuple(each for each in (*found, inside) if each)
+
+    def __len__(self) -> int:
+        """As many as there are heads."""
+        return len(self.heads)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Head:
+        """``layer[3]`` is ``layer.heads[3]``."""
+        return self.heads[index]
+
+    def __iter__(self) -> Iterator[Head]:
+        return iter(self.heads)
+
+    @property
+    def n_heads(self) -> int:
+        """The number of (query) heads."""
+        return len(self.heads)
 
     @property
     def d(self) -> int:

@@ -136,6 +136,26 @@ class Model:
         """The layers in order, each read when it is reached: ``model.layers[0]``, ``for layer in model.layers``."""
         return Layers(self)
 
+    def __len__(self) -> int:
+        """As many as there are layers."""
+        return self.n_layers
+
+    def __bool__(self) -> bool:
+        return True
+
+    @overload
+    def __getitem__(self, index: int) -> Layer: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Layer]: ...
+
+    def __getitem__(self, index: int | slice) -> Layer | list[Layer]:
+        """``model[0]`` is ``model.layers[0]``."""
+        return self.layers[index]
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self.layers)
+
     @cached_property
     def left_out(self) -> LeftOut:
         """Tensors of the file that no layer uses; no weight is read to find them."""

@@ -105,12 +105,17 @@ def given_array(where: str, value: Any, ndim: tuple[int, ...] = (2,)) -> Tensor:
     return tensor
 
 
+#: What others call the last time of a flow, or the number of steps of a map.
+CALLED_END = ("time", "times", "t", "t_end", "t_max", "tmax", "duration", "steps", "n_steps", "iterations", "depth")
+
+
 def _check_given(listed: System, fields: Mapping[str, Any], chosen: Mapping[str, Any]) -> None:
     wanted = [each.name for each in listed.parameters]
     for name in fields:
         if name not in {*wanted, "tokens"} and name not in chosen:
             known = [*wanted, "tokens", *(option for option in chosen if option not in wanted)]
-            raise ValueError(f"{name!r} is no parameter of {listed.name} and no option: {meant(name, known)}")
+            likely = "did you mean end?" if name.lower() in CALLED_END else meant(name, known)
+            raise ValueError(f"{name!r} is no parameter of {listed.name} and no option: {likely}")
 
 
 def followed() -> Mapping[str, System]:

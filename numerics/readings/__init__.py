@@ -20,7 +20,7 @@ _MODULES = (
     "certified_claims",
     "formulas",
     "invariance",
-    "left_regions",
+    "region_membership",
     "opposites_and_rates",
     "contractions",
 )

@@ -17,7 +17,7 @@ import sympy as sp
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import BITS, Case, NoValue
 from eigentoken.numerics.readings.exact_places import at_place
-from eigentoken.numerics.readings.left_regions import region_left
+from eigentoken.numerics.readings.region_membership import region_left
 from eigentoken.numerics.readings.starts_in_a_basin import departure, enclosed_ends
 from eigentoken.numerics.readings.trajectories import states_along
 from eigentoken.theory.classification.jacobians import ball_setting

@@ -48,7 +48,7 @@ def region_avoids(place: Place, case: Case, region: Region) -> bool:
         if isinstance(place, AtMostClusters):
             return _parted_tokens(box) > place.count
         if isinstance(place, StateRegion):
-            from eigentoken.numerics.readings.left_regions import margin_signs
+            from eigentoken.numerics.readings.region_membership import margin_signs
 
             turned = bool(region.frame.turns) and not (place.keeps_turned() and case.instance.metric is None)
             return not turned and -1 in margin_signs(place, case, box, BITS_HERE)

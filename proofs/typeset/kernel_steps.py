@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from weakref import finalize
 
 import sympy as sp
 
@@ -172,12 +173,21 @@ class KernelDerivation:
     steps: tuple[KernelStep, ...]
 
 
+#: What was read off the proofs of a statement, as long as that statement is there: pages, summaries and counts ask for it.
+_READ: dict[int, tuple[KernelDerivation, ...]] = {}
+
+
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
     """The derivations, by systems: systems with the same derivation are printed together."""
+    if id(told) in _READ:
+        return _READ[id(told)]
     found: dict[KernelDerivation, list[str]] = {}
     for name, proved in told.proofs.items():
         found.setdefault(_derivation(told, proved, claim_letters(told)), []).append(name)
-    return tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+    read = tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+    _READ[id(told)] = read
+    finalize(told, _READ.pop, id(told), None)
+    return read
 
 
 def steps_behind(told: Statement, proved: Proved) -> Callable[[Proved], tuple[int, ...]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from eigentoken.api.points import classify
     from eigentoken.api.rechecking import recheck
     from eigentoken.api.reproduction import Reproduction, reproduce
+    from eigentoken.api.verifying import verify
     from eigentoken.checking.nearest import NearestReport, nearest
     from eigentoken.checking.report import Report
     from eigentoken.checking.run import check
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from eigentoken.numerics.lab.strengthen import strengthen
     from eigentoken.numerics.lab.strengthen_report import StrengthenReport
     from eigentoken.proofs.attempts.attempt import AttemptReport, attempt
-    from eigentoken.proofs.verify import Verified, verify
+    from eigentoken.proofs.verify import Verified
     from eigentoken.rechecking.recheck import Recheck
     from eigentoken.theory.classification.classification import Classification
     from eigentoken.theory.classification.equilibria import Equilibria, equilibria
@@ -116,7 +117,7 @@ _HOMES = {
     "strengthen": "numerics.lab.strengthen",
     "system": "theory.systems.catalogue",
     "systems": "theory.systems.catalogue",
-    "verify": "proofs.verify",
+    "verify": "api.verifying",
 }
 
 __all__ = [

@@ -241,6 +241,9 @@ def test_certify_reads_words_on_the_matrices_that_they_name() -> None:
         (lambda: et.derive("nothing"), "unknown statement"),
         (lambda: et.reproduce(scale="large"), "scale must be quick, full or paper, got 'large'"),
         (lambda: et.simulate("oja-map", V=A), "alpha is missing"),
+        (lambda: et.simulate("oja-map", V=A, alpha=1, steps=3), "'steps' is no parameter .*: did you mean end"),
+        (lambda: et.certify(A, ["symmetric", "inertia"]), "one condition is asked for at a time"),
+        (lambda: et.steer("sample:glassllm", np.ones(128), "x", sequences=0), "must be at least 1, got 0 and 32"),
         (lambda: et.simulate("oja-map", W=A), "'W' is no parameter of oja-map and no option"),
         (lambda: et.simulate("oja-map", V=A, alpha=1, tokens=np.ones((2, 3))), "tokens must have dimension 2"),
         (lambda: et.simulate("oja-flow", V=A.astype(np.float16)), "V must be of float32 or float64, got torch.float16"),
@@ -369,6 +372,59 @@ def test_layers_can_be_indexed_and_walked(encoder: et.Model) -> None:
     assert encoder.layers[-1].index == 2 and [layer.index for layer in encoder.layers[1:]] == [1, 2]
     with pytest.raises(IndexError, match=r"layer must be in 0\.\.2, got 3"):
         _ = encoder.layers[3]
+
+
+def test_a_model_is_walked_by_layers_and_a_layer_by_heads(encoder: et.Model) -> None:
+    assert len(encoder) == 3 and [layer.index for layer in encoder] == [0, 1, 2] and bool(encoder)
+    assert encoder[-1].index == 2 and [layer.index for layer in encoder[1:]] == [1, 2]
+    layer = encoder[0]
+    assert len(layer) == layer.n_heads == 2 and list(layer) == list(layer.heads) and layer[1] is layer.heads[1]
+    for outside in (lambda: encoder[3], lambda: layer[2]):
+        with pytest.raises(IndexError):
+            outside()
+    for given, names in ((encoder, "layers"), (layer, r"\.F, \.S"), (layer[0], r"\.P, \.U")):
+        with pytest.raises(ValueError, match=f"has several matrices: give one of .*{names}"):
+            et.certify(given, "symmetric")
+
+
+def test_the_eigenvalues_of_a_spectrum_and_of_a_point_are_lists() -> None:
+    found = et.spectrum("oja-flow", at="consensus")
+    assert [str(each) for each in found.eigenvalues] == ["lambda_ell - lambda_k", "-lambda_k"]
+    assert found.at(n=3, d=3, lambda_k=2, lambda_ell=[1, "-1/2"]) == found.at(
+        {"lambda_k": 2, "n": 3, "d": 3}, {"lambda_ell": [1, "-1/2"]}
+    )
+    with pytest.raises(
+        ValueError, match="lambda_l is no letter of this spectrum, which has d, lambda_ell, lambda_k, n"
+    ):
+        found.at(lambda_k=2, n=3, d=3, lambda_l=[1, 2])
+    bipartite = et.spectrum("oja-map", at="bipartite")
+    assert not {str(letter) for each in bipartite.eigenvalues for letter in each.free_symbols} & {"m_1", "m_2"}
+    point = et.classify("oja-flow", tokens=[[1, 0]] * 3, V=[[2, 0], [0, -1]])
+    assert sorted(map(int, point.eigenvalues)) == [-3, -2, -2]  # n (d - 1) of them, as often as they are there
+    turned = et.classify("oja-flow", tokens=[[1, 0, 0]], V=[[1, 0, 0], [0, 0, 1], [0, "-1", 0]])
+    assert sorted(str(each.as_real_imag()[1]) for each in turned.eigenvalues) == ["-1", "1"]
+
+
+def test_equilibria_are_told_apart_by_their_verdicts() -> None:
+    listed = et.equilibria("oja-map", V=[[2, 0], [0, -1]], alpha="1/4", n=3)
+    assert [each.name for each in listed.stable] == ["consensus(k=1)"]
+    assert len(listed.unstable) == 3
+    still = et.equilibria("oja-flow", V=[[0, 0], [0, 0]], n=2)
+    assert not still.stable and not any(each.stable.is_holds for each in still.unstable)
+
+
+def test_statements_are_searched_by_their_words() -> None:
+    found = et.statements().search("Oja-map consensus STABLE")
+    assert "PM-L4" in [each.id for each in found] and all("oja-map" in each.systems for each in found)
+    assert et.statements().search("no statement says this") == []
+    assert et.statements().keys() == [each.id for each in et.statements()]
+
+
+def test_verify_takes_a_list_and_looks_all_of_it_up_first() -> None:
+    first, second = et.verify(["PM-E9", "pm-a1"], instances=0)
+    assert (first.id, second.id) == ("PM-E9", "PM-A1")
+    with pytest.raises(ValueError, match="unknown statement 'PM-E99999'"):
+        et.verify(["PM-L1", "PM-E99999"])
 
 
 def test_a_module_without_an_embedding_is_checked_by_default(tmp_path: Path) -> None:
@@ -516,6 +572,7 @@ def test_a_derivation_has_every_format(shown: dict[str, Any], tmp_path: Path) ->
         and made.markdown.startswith("# Stability of consensus")
         and "<html" in made.html
     )
+    assert made.steps == made.checked.lines and all(step.good for step in made.steps)
     assert made.save(tmp_path / "a.md").read_text(encoding="utf-8") == made.markdown
     with pytest.raises(ValueError, match=r"saved as \.tex, \.md, \.html or \.pdf, got 'a\.doc'"):
         made.save(tmp_path / "a.doc")
@@ -538,6 +595,15 @@ def test_a_report_is_saved_in_the_format_of_its_ending(shown: dict[str, Any], tm
         assert shown["report"].save(tmp_path / name).stat().st_size > 100
     with pytest.raises(ValueError, match=r"saved as \.json.* got 'a.docx'"):
         shown["report"].save(tmp_path / "a.docx")
+    assert shown["report"].html == (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_a_report_is_asked_for_a_statement(shown: dict[str, Any]) -> None:
+    report = shown["report"]
+    name = report.statements[0]["id"]
+    assert report[name.lower()] == report.statements[0] and report[name]["word"] == report.answer(name)
+    with pytest.raises(KeyError, match="'PM-X99' was not checked"):
+        _ = report["PM-X99"]
 
 
 def test_no_backend_of_matplotlib_is_chosen() -> None:
@@ -641,9 +707,10 @@ def test_refute_takes_several_conjectures() -> None:
 
 
 def test_the_page_has_twenty_things_and_each_shows_something() -> None:
-    sections = re.split(r"^## (\d+)\. ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    twenty, shorter = PAGE.read_text(encoding="utf-8").split("## Shorter ways")
+    sections = re.split(r"^## (\d+)\. ", twenty, flags=re.M)[1:]
     assert sections[::2] == [str(number) for number in range(1, 21)]
-    for text in sections[1::2]:
+    for text in (*sections[1::2], shorter):
         blocks = re.findall(r"^```python shows\n(.*?)^```$", text, flags=re.M | re.S)
         assert len(blocks) == 1 and re.search(r"^# .+", blocks[0], flags=re.M), text
 

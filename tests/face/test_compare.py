@@ -70,7 +70,7 @@ def test_only_intervals_that_part_are_a_change(found: et.Comparison, steps: list
 
 
 def test_the_order_of_the_models_is_the_direction(steps: list[Path], tmp_path: Path) -> None:
-    back = et.compare([str(steps[1]), str(steps[0])], statements="PM-N1", work=tmp_path)
+    back = et.compare(str(steps[1]), str(steps[0]), statements="PM-N1", work=tmp_path)  # or one list
     norm = next(each for each in back.document["layers"][1]["numbers"] if each["quantity"] == "norm")
     assert norm["overall"] == "falls"
 
@@ -114,7 +114,7 @@ def test_models_of_another_shape_are_refused(steps: list[Path], tmp_path: Path) 
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "other")
     with pytest.raises(ValueError, match=r"another shape than .* \(layers 2 and 1\)"):
         et.compare([str(steps[0]), str(tmp_path / "other")], statements="PM-N1", work=tmp_path / "work")
-    for wrong in (str(steps[0]), [str(steps[0])], []):
+    for wrong in (str(steps[0]), [str(steps[0])], [], et.load(str(steps[0]))):  # a model is no list of its layers
         with pytest.raises(ValueError, match="two or more models"):
             et.compare(wrong)
 

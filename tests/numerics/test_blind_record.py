@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -14,16 +15,22 @@ ROOT = Path(__file__).parents[2]
 FALSE = "equal tokens rest"
 
 
-@pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """``benchmarks/blind_runs.py`` with a record of its own."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    module = importlib.import_module("blind_runs")
-    for kind, here in module.KINDS.items():
-        monkeypatch.setitem(module.KINDS, kind, here._replace(file=tmp_path / here.file.name))
-    yield module
+@pytest.fixture(scope="module")
+def imported() -> Iterator[ModuleType]:
+    """``benchmarks/blind_runs.py``, once for all: it parses the rooms of the lab."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        yield importlib.import_module("blind_runs")
     for name in ("blind_runs", "blind_record"):
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def runs(imported: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The same with a record of its own."""
+    for kind, here in imported.KINDS.items():
+        monkeypatch.setitem(imported.KINDS, kind, here._replace(file=tmp_path / here.file.name))
+    return imported
 
 
 def only(runs: ModuleType, monkeypatch: pytest.MonkeyPatch, *conjectures: object) -> None:

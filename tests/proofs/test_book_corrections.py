@@ -144,16 +144,6 @@ def test_the_circle_is_cited_for_its_critical_points_and_with_its_hypotheses() -
     assert any("d, 2" in str(each) for each in needed)
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_no_display_says_true_and_no_time_is_printed_as_a_transpose(name: str) -> None:
-    from eigentoken.proofs.typeset.document import of_statement
-    from eigentoken.proofs.typeset.markdown import to_markdown
-
-    page = to_markdown(of_statement(statements().get(name)))
-    assert r"\text{True}" not in page
-    assert r"_{\top}" not in page
-
-
 def test_no_sum_binds_an_index_that_is_free_in_another_term() -> None:
     free = dot(vector("x", TOKEN_I), vector("x", TOKEN_J))
     bound = dot(vector("x", TOKEN_I), vector("x", TOKEN_K)).summed(TOKEN_K)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import sympy as sp
 
 from eigentoken.proofs.typeset.abbreviations import clashing, relettered
 from eigentoken.proofs.typeset.document import PrintedArgument, of_statement
-from eigentoken.proofs.typeset.kernel_steps import HOW, LOGIC, kernel_steps
+from eigentoken.proofs.typeset.kernel_steps import _READ, HOW, LOGIC, kernel_steps
 from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.summary import Summary
 from eigentoken.proofs.verify import verify
@@ -126,3 +127,15 @@ def test_a_negation_is_said_as_one_and_a_sum_before_a_factor_is_in_brackets() ->
         r"\left(\sum_{j}  |z_{j}|^{2}\right) \sum_{j}  |x_{j}|^{2}",
     )
     assert scalar_latex(sp.Symbol("low")) == r"\mathrm{low}" and scalar_latex(sp.Symbol("beta")) == r"\beta"
+
+
+def test_what_was_read_off_a_proof_is_kept_as_long_as_its_statement() -> None:
+    told = statements().get("PM-E9")
+    assert kernel_steps(told) is kernel_steps(told) != ()
+    other = replace(told)
+    assert kernel_steps(other) is not kernel_steps(told) and kernel_steps(other) == kernel_steps(told)
+    key = id(other)
+    assert key in _READ
+    del other
+    gc.collect()
+    assert key not in _READ

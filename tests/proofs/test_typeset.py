@@ -85,6 +85,8 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
     assert body.replace(r"\$", "").count("$") % 2 == 0
     assert "$^" not in body, "a power outside of a formula"
     assert not re.search(r"'_\{[^{}]*\}\^", body), "a prime, an index, and a second superscript"
+    assert r"\text{True}" not in body
+    assert r"_{\top}" not in body, "a time is printed as a transpose"
     begun, ended = re.findall(r"\\begin\{(\w+\*?)\}", body), re.findall(r"\\end\{(\w+\*?)\}", body)
     assert sorted(begun) == sorted(ended)
     labels, cited = re.findall(r"\\label\{([^}]*)\}", body), set(re.findall(r"\\cite\{([^}]*)\}", body))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,17 +30,35 @@ UNREACHED = {
 }
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef]:
-    yield from (
-        each for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.FunctionDef)
-    )
+@lru_cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@lru_cache
+def functions(path: Path) -> tuple[ast.FunctionDef, ...]:
+    return tuple(each for each in ast.walk(parsed(path)) if isinstance(each, ast.FunctionDef))
+
+
+@lru_cache
+def rules_of(path: Path) -> frozenset[str]:
+    """The rules that a file of the kernel has."""
+    return frozenset(calls(parsed(path)))
+
+
+def rule_called(rule: str) -> ast.FunctionDef | None:
+    for path in sorted(KERNEL.glob("*.py")):
+        for function in functions(path):
+            if function.name == rule and rule in rules_of(path):
+                return function
+    return None
 
 
 def refusals() -> dict[tuple[str, int, int], str]:
     """The first and last line of every ``raise Refused(...)`` inside a rule, by file, with the name of the rule."""
     found = {}
     for path in sorted(KERNEL.glob("*.py")):
-        rules = calls(ast.parse(path.read_text(encoding="utf-8"))) & set(GIVES)
+        rules = rules_of(path) & set(GIVES)
         for function in functions(path):
             for node in ast.walk(function):
                 if function.name in rules and isinstance(node, ast.Raise) and "Refused" in ast.unparse(node):
@@ -79,30 +96,31 @@ def test_every_refusal_of_a_rule_is_shown() -> None:
 
 def shared_by(rule: str) -> set[str]:
     """The checks of other functions that a rule asks for."""
-    for path in sorted(KERNEL.glob("*.py")):
-        for function in functions(path):
-            if function.name == rule and rule in calls(ast.parse(path.read_text(encoding="utf-8"))):
-                names = {
-                    each.func.id
-                    for each in ast.walk(function)
-                    if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
-                }
-                return names & set(SHARED)
-    raise AssertionError(f"{rule} is not there")
+    function = rule_called(rule)
+    assert function is not None, f"{rule} is not there"
+    asked = (each for each in ast.walk(function) if isinstance(each, ast.Call))
+    return {each.func.id for each in asked if isinstance(each.func, ast.Name)} & set(SHARED)
 
 
 def may_be_about_two_systems(rule: str) -> bool:
     """Can two of its premises, or a premise and its system, be about different systems?  With one premise alone they cannot."""
-    for path in sorted(KERNEL.glob("*.py")):
-        for function in functions(path):
-            if function.name == rule and rule in calls(ast.parse(path.read_text(encoding="utf-8"))):
-                arguments = [*function.args.args, *function.args.kwonlyargs, *filter(None, [function.args.vararg])]
-                told = [ast.unparse(each.annotation) for each in arguments if each.annotation]
-                several = function.args.vararg is not None or any(
-                    "Iterable" in each or "tuple" in each for each in told
-                )
-                return several or sum("Proved" in each or "System" in each for each in told) > 1
-    return False
+    function = rule_called(rule)
+    assert function is not None, f"{rule} is not there"
+    arguments = [*function.args.args, *function.args.kwonlyargs, *filter(None, [function.args.vararg])]
+    told = [ast.unparse(each.annotation) for each in arguments if each.annotation]
+    several = function.args.vararg is not None or any("Iterable" in each or "tuple" in each for each in told)
+    return several or sum("Proved" in each or "System" in each for each in told) > 1
+
+
+@lru_cache
+def lines_of_shared() -> dict[str, tuple[str, range]]:
+    """Where each of the shared checks stands: its file and its lines."""
+    return {
+        function.name: (path.name, range(function.lineno, (function.end_lineno or 0) + 1))
+        for path in sorted(KERNEL.glob("*.py"))
+        for function in functions(path)
+        if function.name in SHARED
+    }
 
 
 @pytest.mark.parametrize("rule", sorted(GIVES))
@@ -111,13 +129,8 @@ def test_what_rules_share_is_refused_by_each(rule: str) -> None:
     used = shared_by(rule)
     if "joined" in used and not may_be_about_two_systems(rule):
         used.discard("joined")
-    inside = {}
-    for path in sorted(KERNEL.glob("*.py")):
-        for function in functions(path):
-            if function.name in SHARED:
-                inside[function.name] = (path.name, range(function.lineno, (function.end_lineno or 0) + 1))
     for name in used:
-        file, lines = inside[name]
+        file, lines = lines_of_shared()[name]
         assert any(at == file and line in lines for at, line in reached().get(rule, ())), (
             f"{rule}: no use for {SHARED[name]}"
         )

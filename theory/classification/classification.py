@@ -65,6 +65,14 @@ class ExactEigenvalue:
         }
 
     @property
+    def closed(self) -> sympy.Expr:
+        """Closed form, or 15 digits."""
+        if self.exact is not None:
+            return self.exact
+        real, imaginary = (sympy.Float(each, 15) for each in (self.value.real, self.value.imag))
+        return real + imaginary * sympy.I if imaginary else real
+
+    @property
     def latex(self) -> str:
         """Closed form, or 15 digits."""
         if self.exact is not None:
@@ -138,6 +146,11 @@ class Classification:
 
     def __hash__(self) -> int:
         return hash(self.kind)
+
+    @property
+    def eigenvalues(self) -> list[sympy.Expr]:
+        """The spectrum as one list: closed forms where there are, else 15 digits; each as often as its multiplicity says."""
+        return [each.closed for each in self.spectrum for _ in range(each.multiplicity)]
 
     def as_dict(self) -> ClassificationDocument:
         """The JSON document of DESIGN section 5."""

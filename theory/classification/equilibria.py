@@ -149,6 +149,16 @@ class Equilibria(Sequence["EquilibriumPoint"]):
     def __len__(self) -> int:
         return len(self.points)
 
+    @property
+    def stable(self) -> tuple[EquilibriumPoint, ...]:
+        """Those that are certainly linearly asymptotically stable."""
+        return tuple(each for each in self.points if each.stable.is_holds)
+
+    @property
+    def unstable(self) -> tuple[EquilibriumPoint, ...]:
+        """Those that are certainly not stable; what is undecided is in neither list."""
+        return tuple(each for each in self.points if each.stable.is_fails)
+
     def connections(self, *, orbits: int = 16, steps: int = 4000, seed: int = 0) -> networkx.DiGraph:
         """Which equilibrium flows to which: numerical evidence, see :mod:`eigentoken.theory.classification.connections`."""
         from eigentoken.theory.classification.connections import connection_graph

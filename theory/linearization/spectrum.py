@@ -131,6 +131,11 @@ class Spectrum:
         return tuple(entry for entry in self.entries if entry.tangent)
 
     @property
+    def eigenvalues(self) -> list[sp.Expr]:
+        """The value of each class that decides stability, with abbreviations written out; :meth:`at` has numbers."""
+        return [self.expanded(entry.value) for entry in self.tangent]
+
+    @property
     def extrinsic(self) -> tuple[Entry, ...]:
         """The classes off the manifold: they depend on how the map is continued, and decide nothing."""
         return tuple(entry for entry in self.entries if not entry.tangent)
@@ -160,25 +165,35 @@ class Spectrum:
 
     def at(
         self,
-        values: Mapping[sp.Basic | str | float, sp.Basic | str | float],
-        runs: Mapping[sp.Basic | str | float, Sequence[sp.Basic | str | float]],
+        values: Mapping[sp.Basic | str | float, sp.Basic | str | float] | None = None,
+        runs: Mapping[sp.Basic | str | float, Sequence[sp.Basic | str | float]] | None = None,
         convert: Callable[[sp.Expr], Number] = sp.simplify,
         *,
         partial: bool = False,
+        **letters: object,
     ) -> list[tuple[Number, int]]:
         """Numbers: ``(eigenvalue, multiplicity)`` of the tangent classes.
 
         ``values`` gives the symbols (by symbol or name), ``runs`` the list of values of each running symbol, all of them
         unless ``partial`` (one direction or token at a time).  Values at which the formulas are not valid are refused.
         Classes of multiplicity zero are left out.  Entries that are the roots of a block of three or more groups are
-        computed from the block.
+        computed from the block.  Both may be given by keyword, a list for a letter that runs.
 
         >>> from eigentoken.theory.linearization.at_points import spectrum
         >>> spectrum("oja-flow").at({"lambda_k": 2, "n": 3, "d": 3}, {"lambda_ell": [1, "-1/2"]})
         [(-1, 1), (-5/2, 1), (-2, 4)]
+        >>> spectrum("oja-flow").at(lambda_k=2, n=3, d=3, lambda_ell=[1, "-1/2"])
+        [(-1, 1), (-5/2, 1), (-2, 4)]
         """
-        named = {str(key): _number(str(key), value) for key, value in values.items()}
-        listed = {str(key): _numbers(str(key), found) for key, found in runs.items()}
+        running = {run.symbol.name for entry in self.tangent for run in entry.runs}
+        allowed = running | self._letters_named() if letters else running
+        for name in letters:
+            if name not in allowed:
+                raise ValueError(f"{name} is no letter of this spectrum, which has {', '.join(sorted(allowed))}")
+        named = {str(key): _number(str(key), value) for key, value in (values or {}).items()}
+        listed = {str(key): _numbers(str(key), found) for key, found in (runs or {}).items()}
+        named |= {name: _number(name, value) for name, value in letters.items() if name not in running}
+        listed |= {name: _numbers(name, value) for name, value in letters.items() if name in running}
         self._check_valid(named)
         result = []
         for entry in self.tangent:
@@ -211,6 +226,17 @@ class Spectrum:
                         raise ValueError(f"values must name {', '.join(missing)}, got only {', '.join(sorted(known))}")
                     result.append((convert(number), int(count)))
         return result
+
+    def _letters_named(self) -> set[str]:
+        """Every letter that a value, a multiplicity, a condition or what an abbreviation stands for speaks of."""
+        said = [
+            part for entry in self.tangent for part in (entry.value, entry.multiplicity, *(r.count for r in entry.runs))
+        ]
+        said += [part for entry in self.tangent if entry.block is not None for part in entry.block]
+        said += [*self.conditions, *(meaning for _, meaning in (*self.relations, *self.abbreviations))]
+        return {symbol.name for each in said for symbol in each.free_symbols} | {
+            name.name for name, _ in self.relations
+        }
 
     def _check_valid(self, named: Mapping[str, sp.Expr]) -> None:
         """Refuse values at which a condition of the formulas is false."""

@@ -34,6 +34,7 @@ from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.implied_conditions import translated, unmet
+from eigentoken.theory.statements.searched import has_words
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Setting, Step
 from eigentoken.theory.systems.catalogue import special_case
@@ -229,6 +230,13 @@ class Registry:
 
     def __getitem__(self, name: str) -> Statement:
         return self.get(name)
+
+    def keys(self) -> list[str]:
+        return [each.id for each in self]
+
+    def search(self, words: str) -> list[Statement]:
+        """The statements whose title, systems, conditions and claims, in plain text, have all the words."""
+        return [each for each in self if has_words(each, words)]
 
     def __repr__(self) -> str:
         return listing(f"<{len(self)} statements>", [each.called for each in self])

@@ -82,6 +82,7 @@ def _certified(
 ) -> Verdict:
     """:func:`certify` in the arithmetic in force."""
     asked, given = _in_order(question, matrix)
+    _check_is_a_matrix(given)
     options: dict[str, Any] = {
         "expected": expected,
         "bound": bound,
@@ -134,10 +135,20 @@ def _in_order(first: object, second: object) -> tuple[str | Condition, object]:
     for asked, given in ((first, second), (second, first)):
         if isinstance(asked, str):
             return asked, given
+    for several in (first, second):
+        if isinstance(several, list | tuple) and several and all(isinstance(each, str | Condition) for each in several):
+            raise MatrixError("one condition is asked for at a time: [et.certify(name, matrix) for name in ...]")
     raise MatrixError(
         f"the condition is missing, got {type(first).__name__} and {type(second).__name__}: name one, such as "
         "'positive-definite', or give a word, such as Symmetric(V)"
     )
+
+
+def _check_is_a_matrix(given: object) -> None:
+    """A model, a layer or a head has several matrices: say which are there."""
+    for part, names in (("Layer", "F, .S"), ("Head", "P, .U"), ("Model", "layers[0].F, .layers[0].S")):
+        if type(given).__name__ == part:
+            raise MatrixError(f"a {part.lower()} has several matrices: give one of .{names}")
 
 
 def _terms(word: object) -> Iterator[Any]:

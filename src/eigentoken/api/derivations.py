@@ -10,7 +10,7 @@ from pathlib import Path
 from eigentoken.display import listing
 from eigentoken.output import render, write
 from eigentoken.proofs.typeset.document import PrintedDocument, of_statement
-from eigentoken.proofs.verify import Verified, verify_many
+from eigentoken.proofs.verify import Line, Verified, verify_many
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 
@@ -28,6 +28,11 @@ class CheckedDerivation:
     statement: Statement
     checked: Verified
     document: PrintedDocument
+
+    @property
+    def steps(self) -> tuple[Line, ...]:
+        """What was checked, line by line."""
+        return self.checked.lines
 
     @cached_property
     def latex(self) -> str:

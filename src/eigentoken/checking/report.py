@@ -120,13 +120,27 @@ class Report:
         lines += [f"{word}: {count} of {len(self.statements)} statements" for word, count in words.most_common()]
         return listing(f"<Report on {self.document['model']['description']}>", lines)
 
+    def __getitem__(self, name: str) -> StatementOverLayers:
+        """``report["PM-L4"]``: what the document says of a statement."""
+        return self._of(name)
+
+    @property
+    def html(self) -> str:
+        """The page that ``save("report.html")`` writes."""
+        from eigentoken.checking.formats import to_html
+
+        return str(to_html(self))
+
     def answer(self, name: str) -> str:
         """The answer about a statement over all layers: see :class:`eigentoken.theory.statements.layer_systems.LayerAnswer`."""
-        found = next((each["word"] for each in self.statements if each["id"].upper() == name.upper()), None)
+        return str(self._of(name)["word"])
+
+    def _of(self, name: str) -> StatementOverLayers:
+        found = next((each for each in self.statements if each["id"].upper() == str(name).upper()), None)
         if found is None:
             known = ", ".join(each["id"] for each in self.statements[:8])
             raise KeyError(f"{name!r} was not checked: this report has {len(self.statements)} statements, {known} ...")
-        return str(found)
+        return found
 
     def satisfies(self, name: str) -> bool:
         """Is the statement about every layer, with every condition on weights certified?  What asks nothing is satisfied."""

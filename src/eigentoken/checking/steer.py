@@ -207,6 +207,10 @@ def steer(
         raise ValueError(f"guarantee must be a share of the tokens, above 0 and at most 1, got {guarantee!r}")
     if prompts is not None and states is not None:
         raise ValueError("states and prompts are both tokens to run: give one of them")
+    if prompts is None and states is None and (sequences < 1 or tokens < 1):
+        raise ValueError(
+            f"sequences and tokens must be at least 1, got {sequences} and {tokens}: the edit is measured on them"
+        )
     loaded = open_model(model)
     target = Path(folder)
     if isinstance(direction, str | os.PathLike):

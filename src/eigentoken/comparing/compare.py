@@ -97,8 +97,7 @@ class Comparison:
 
 
 def compare(
-    models: Sequence[object],
-    *,
+    *models: object,
     statements: str | Sequence[str] = (),
     fold: bool = False,
     jobs: int = 1,
@@ -108,17 +107,19 @@ def compare(
 ) -> Comparison:
     """Compare models of one shape, in the order given: the saved steps of a training, or two versions.
 
-    ``models``: two or more of what :func:`eigentoken.check` takes.  Each is checked (results are kept, so that a model that was
-    checked before costs nothing), and each certified number is put beside that of the other models: it rises or falls where
-    the intervals part, and nothing is said where they meet.  ``statements``, ``fold``, ``jobs``, ``work`` as for ``check``;
-    ``done`` is called after each model, ``watch`` with what begins.
+    ``models``: two or more of what :func:`eigentoken.check` takes, or one list of them.  Each is checked (results are kept, so
+    that a model that was checked before costs nothing), and each certified number is put beside that of the other models: it
+    rises or falls where the intervals part, and nothing is said where they meet.  ``statements``, ``fold``, ``jobs``, ``work``
+    as for ``check``; ``done`` is called after each model, ``watch`` with what begins.
     """
     from eigentoken.checking.run import check
 
-    if isinstance(models, str | os.PathLike) or len(models) < 2:
-        raise ValueError(f"models must be two or more models of one shape, got {models!r}: give a list")
+    given = tuple(models[0]) if len(models) == 1 and isinstance(models[0], list | tuple) else models
+    if len(given) < 2:
+        shown = given[0] if given else "none"
+        raise ValueError(f"models must be two or more models of one shape, got {shown!r}: give another beside it")
     reports: list[Report] = []
-    for number, model in enumerate(models):
+    for number, model in enumerate(given):
         named = model if isinstance(model, str | os.PathLike) else f"model {number}"
         reports.append(
             check(

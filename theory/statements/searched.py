@@ -1,0 +1,16 @@
+"""What a statement says in plain text, as a search for words reads it."""
+
+from __future__ import annotations
+
+from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.printing.plain_text import plain_text
+from eigentoken.theory.statements.statement import Statement
+
+__all__ = ["has_words"]
+
+
+def has_words(told: Statement, words: str) -> bool:
+    """Are all the words part of its id, title, systems, conditions or claims, whatever their case?"""
+    said = [f"{type(part).__name__} {plain_text(LATEX(part))}" for part in (*told.conditions, *told.claims)]
+    text = " ".join([told.id, told.title, *told.systems, *said]).lower()
+    return all(word in text for word in words.lower().split())
