@@ -28,6 +28,7 @@ from eigentoken.usage import UsageError, usage_line
 __all__ = ["app", "main"]
 
 _REMEDIES = {
+    errno.ENOENT: "check the path, and make the folder first where something is to be written",
     errno.EACCES: "choose a place that you may use",
     errno.EPERM: "choose a place that you may use",
     errno.EROFS: "choose a place that can be written",

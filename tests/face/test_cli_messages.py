@@ -84,6 +84,10 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("check sample:rxnmaper", "no sample 'rxnmaper': did you mean sample:rxnmapper?"),
         ("compare sample:rxnmapper", "compare needs two or more models of one shape, got sample:rxnmapper alone"),
         ("basin sample:rxnmapper", "sample:rxnmapper is a model: say which head with --layer and --head"),
+        ("steer sample:rxnmapper --token 3", "unknown option --token: the help lists them"),
+        ("statements hemisphere", "one argument too many: hemisphere: did you mean --search hemisphere?"),
+        ("nearest PM-L4 sample:rxnmapper", "PM-L4 is a statement: the model comes first"),
+        ("simulate oja-map --data nowhere/run.npz", "make the folder first where something is to be written"),
         ("show PM-L4 --text --trust", "--text and --trust are two answers: give one of them"),
     ],
 )
@@ -101,6 +105,25 @@ def test_files_that_are_wrong_come_with_a_remedy(eigentoken: Any, tmp_path: Path
     taken = tmp_path / "mine.py"
     taken.write_text("")
     assert "--force" in eigentoken("conjecture", "new", taken)[2]
+    damaged = tmp_path / "damaged.safetensors"
+    damaged.write_bytes(b"\xff" * 16)
+    assert (
+        "the file is damaged or no safetensors (header too large): save it again"
+        in (eigentoken("certify", "symmetric", f"{damaged}::a")[2])
+    )
+    for name, text, said in (
+        ("empty.json", b"\n", "is empty: give a JSON document"),
+        ("marked.json", b"\xef\xbb\xbf{}", "begins with a byte order mark: save it as UTF-8 without one"),
+        ("list.json", b"[]", "must hold one JSON object, got a list: write"),
+        ("number.json", b"7", "must hold one JSON object, got a number: write"),
+    ):
+        (tmp_path / name).write_bytes(text)
+        code, _, err = eigentoken("classify", tmp_path / name)
+        assert code == 2 and said in err
+    ends = tmp_path / "ends.py"
+    ends.write_text("import sys\n\nsys.exit(3)\n")
+    code, _, err = eigentoken("refute", ends)
+    assert code == 2 and f"{ends}:3: SystemExit: 3" in err
     point = tmp_path / "point.json"
     point.write_text(json.dumps({"system": "oja-mop", "V": [[1]], "alpha": 1, "tokens": [[1]]}))
     for command in ("classify", "simulate"):
