@@ -446,6 +446,25 @@ def test_a_reader_who_leaves_hears_nothing(command: str) -> None:
     assert (ended.returncode, ended.stderr) == (141, "")
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("nearest sample:rxnmapper PM-N1", "interrupted"),
+        ("check sample:rxnmapper", "interrupted: what was finished is kept; the same command,"),
+    ],
+)
+def test_ctrl_c_is_told_and_what_is_kept(
+    command: str, said: str, eigentoken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigentoken.checking.run.open_model", pressed)
+    code, out, err = eigentoken(*command.split())
+    assert (code, out) == (130, "")
+    assert err.startswith(said) and len(err.splitlines()) == 1
+
+
 def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: Any) -> None:
     _, out, _ = eigentoken(
         "statements", "--search", "nothing of this kind, a long question that is wrapped at the end", "-q"
