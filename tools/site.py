@@ -108,6 +108,20 @@ def statements_for_the_search() -> str:
     return "".join(parts)
 
 
+#: How much a page counts in the search: statements before what is generated from docstrings.
+WEIGHTS = {name: f"---\nsearch:\n  boost: {boost}\n---\n\n" for name, boost in (("atlas.md", 4), ("reference.md", 0.2))}
+#: What a server shows for an address that is no page, of any depth: it stands by itself, and finds the site from the address.
+NOT_FOUND = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>eigentoken: not found</title>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><style>
+:root { color-scheme: light dark; }
+body { font: 16px/1.55 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem; }
+</style></head><body><main><h1>There is no such page</h1>
+<p>It may be one of another version. <a href="/">The documentation of eigentoken</a> has a search over everything.</p></main>
+<script>
+const versioned = location.pathname.indexOf("/VERSION/");
+if (versioned >= 0) document.querySelector("a").href = location.pathname.slice(0, versioned) + "/VERSION/index.html";
+</script></body></html>
+"""
 #: The end of a line of HTML, with white space for the index of the search.
 BREAK = "<br>\n"
 #: Roles of reStructuredText in docstrings, which Markdown shows as they stand: ``:class:`` before a name in code.
@@ -158,8 +172,10 @@ def stage(folder: Path = STAGE) -> Path:
     for name, path in sources.items():
         target = folder / "pages" / ("index.md" if name == "README.md" else name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(staged_text(path.read_text(encoding="utf-8"), name, pages), encoding="utf-8")
-    (folder / "pages" / "atlas.md").write_text(ATLAS + statements_for_the_search(), encoding="utf-8")
+        text = staged_text(path.read_text(encoding="utf-8"), name, pages)
+        target.write_text(WEIGHTS.get(name, "") + text, encoding="utf-8")
+    atlas = WEIGHTS["atlas.md"] + ATLAS + statements_for_the_search()
+    (folder / "pages" / "atlas.md").write_text(atlas, encoding="utf-8")
     shutil.copytree(docs / "images", folder / "pages" / "images")
     for name in ("extra.css", "extra.js"):
         shutil.copy(docs / "site" / name, folder / "pages" / name)
@@ -193,10 +209,13 @@ def build(output: Path, *, atlas: bool) -> Path:
         build_atlas(target / "atlas")
     finish(target, atlas=atlas)
     versions = sorted((path.name for path in output.iterdir() if (path / "index.html").exists()), reverse=True)
+    for folder in (target, output):
+        (folder / "404.html").write_text(NOT_FOUND.replace("VERSION", __version__), encoding="utf-8")
     listed = [{"version": name, "title": name, "aliases": []} for name in versions]
     (output / "versions.json").write_text(json.dumps(listed), encoding="utf-8")
     (output / "index.html").write_text(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>eigentoken</title>'
+        f'<link rel="icon" href="data:,">'
         f'<meta http-equiv="refresh" content="0; url={__version__}/index.html"></head>'
         f'<body><a href="{__version__}/index.html">eigentoken {__version__}</a></body></html>\n',
         encoding="utf-8",

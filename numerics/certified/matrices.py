@@ -209,6 +209,7 @@ def _read_safetensors(file: Path, tensor: str) -> Any:
             if handle.get_slice(tensor).get_dtype() in ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"):
                 return handle.get_tensor(tensor)
     except safetensors.SafetensorError as error:
-        raise MatrixError(_one_line(error)) from None
+        said = _one_line(error).rpartition("header: ")[2]
+        raise MatrixError(f"the file is damaged or no safetensors ({said}): save it again") from None
     with safetensors.safe_open(str(file), framework="pt") as handle:
         return handle.get_tensor(tensor)

@@ -48,6 +48,7 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
         if style.title:
             figure.suptitle(_wrapped(chart.title, 46 * min(columns, 2)), fontsize=style.points + 2)
         shared = _shared_labels(chart)
+        titles = _titles(chart, columns)
         for index, panel in enumerate(chart.panels):
             solid = isinstance(panel, SpherePaths) and np.shape(panel.paths)[-1] == 3
             fills = columns == 2 and index == count - 1 and not isinstance(panel, SpherePaths)
@@ -60,7 +61,7 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
                 _curves(axes, panel, wide, legend=_labels(panel) != shared)
             else:
                 _histogram(axes, panel, wide)
-            axes.set_title(_wrapped(panel.title, round(12 * wide)))
+            axes.set_title(_wrapped(titles[index], round(12 * wide)))
         if shared:
             told = (axes.get_legend_handles_labels() for axes in figure.axes)
             handles, labels = next((lines, names) for lines, names in told if names == shared)
@@ -68,6 +69,14 @@ def draw(chart: Chart, style: FigureStyle = STYLES["page"]) -> Drawing:
             figure.legend(handles, labels, loc="outside lower center", ncol=max(fitting), frameon=False)
         figure.draw_without_rendering()  # a first layout: it can change which ticks there are, and so the room they need
         return figure
+
+
+def _titles(chart: Chart, columns: int) -> list[str]:
+    """The titles of the panels.  Where a title stands for its row and the rows are broken, every panel of the row has it."""
+    titles = [panel.title for panel in chart.panels]
+    if columns >= min(chart.columns, len(titles)):
+        return titles
+    return [next((each for each in reversed(titles[: place + 1]) if each), "") for place in range(len(titles))]
 
 
 def _labels(panel: Curves) -> list[str]:

@@ -166,7 +166,7 @@ def figure_2b(context: Context) -> RecipeResult:
     "li-altafini-7",
     paper=LI_ALTAFINI,
     figure="7",
-    title="The same for further models",
+    title="Further models: correlation, increment and probability by layer",
     settings="as 2(b); further models: rotary positions and grouped queries, which the paper does not treat",
     claim="increments are almost always positive and above the mean, probabilities above 1/2; correlations stay low",
 )

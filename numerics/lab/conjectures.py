@@ -322,7 +322,7 @@ def _run(code: CodeType, file: Path) -> dict[str, Any]:
         exec(code, module.__dict__)
     except ConjectureError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:  # a file that ends the interpreter ends itself alone
         lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(file)]
         said = f"{type(problem).__name__}: {problem}"
         raise ConjectureError(said, str(file), (lines[-1] if lines else 1) or 1) from None

@@ -190,8 +190,10 @@ def explore(
 
     ``about`` names topics (a text with commas, or several); none means all.  ``most`` is the number of proposals.
     """
-    if not seconds > 0 or most < 1:
-        raise ValueError(f"seconds must be above 0 and most at least 1, got {seconds} and {most}")
+    if not seconds > 0:
+        raise ValueError(f"seconds must be a number above 0, got {seconds}")
+    if most < 1:
+        raise ValueError(f"most must be at least 1, got {most}")
     given = about.split(",") if isinstance(about, str) else about
     topics = tuple(dict.fromkeys(each.strip() for each in given if each.strip()))
     listed = find_system(system)

@@ -159,7 +159,7 @@ def layer_distance(
     if why is None and each_head and asked:
         if narrow is not None:
             d = next(iter(letters.matrices.values())).shape[0]
-            rank = f"{asked[0].term} = I has rank {d} and a head of width {narrow} no more than that"
+            rank = f"{asked[0].term} = I asks for rank {d} and a head of width {narrow} has {narrow} at most"
             why = f"{rank}: no weights of these shapes meet it"
         else:
             why = "it asks of every head: no neighbour is sought"

@@ -22,12 +22,13 @@ import typer.main
 from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, survivors, weights
 from eigentoken.commands.completion import asked_by_bash, complete_for_bash
 from eigentoken.commands.help_page import helpful, wants_help
-from eigentoken.output import say_error, settings
+from eigentoken.output import say_error, say_interrupted, settings
 from eigentoken.usage import UsageError, usage_line
 
 __all__ = ["app", "main"]
 
 _REMEDIES = {
+    errno.ENOENT: "check the path, and make the folder first where something is to be written",
     errno.EACCES: "choose a place that you may use",
     errno.EPERM: "choose a place that you may use",
     errno.EROFS: "choose a place that can be written",
@@ -96,6 +97,9 @@ def _parser(called: str) -> Callable[..., object]:
     return typer.main.get_command(chosen)
 
 
+#: The code for Ctrl-C, as shells have it; and the commands that go on where they stopped.
+INTERRUPTED = 128 + 2
+RESUMED = ("check", "compare", "reproduce")
 #: New objects before the collector looks for cycles: what a command makes, modules and formulas, lives as long as the command.
 COLLECTED_AFTER = 50_000
 
@@ -110,11 +114,14 @@ def main() -> None:
 
 
 def _main() -> None:
+    settings.interrupted = False
     try:
         arguments = _global_first(sys.argv[1:])
         called = helpful(app) if wants_help(arguments) else _parser(_called(arguments))
         code = called(args=arguments, prog_name="eigentoken", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED and not settings.interrupted:  # the parser makes this number of Ctrl-C, without a word
+            say_interrupted(_kept())
         sys.exit(code if isinstance(code, int) else 0)
     except BrokenPipeError:
         _unread()
@@ -127,12 +134,18 @@ def _main() -> None:
     except MemoryError:
         _stop(ValueError("not enough memory for this input: take a smaller one"), 2, "error")
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        say_interrupted(_kept())
+        sys.exit(INTERRUPTED)
     except Exception as problem:
         if isinstance(problem, UsageError):
             _misused(problem)
         _stop(problem, 3, "internal error (a bug of eigentoken; --debug shows where)")
+
+
+def _kept() -> str:
+    """What becomes of what an interrupted command had done."""
+    resumed = _called(sys.argv[1:]) in RESUMED
+    return "what was finished is kept; the same command, without --fresh, goes on from there" if resumed else ""
 
 
 def _unread() -> NoReturn:

@@ -36,6 +36,7 @@ __all__ = [
     "say",
     "say_error",
     "say_hanging",
+    "say_interrupted",
     "settings",
     "show_json",
     "styled",
@@ -61,6 +62,7 @@ class Settings:
 
     debug = False
     quiet = False
+    interrupted = False  # told already, with what was left
 
 
 settings = Settings()
@@ -105,6 +107,12 @@ def say_error(text: str) -> None:
     width = shutil.get_terminal_size().columns if sys.stderr.isatty() else 0
     lines = textwrap.wrap(text, max(40, width), break_long_words=False, break_on_hyphens=False) if width else [text]
     print("\n".join(lines), file=sys.stderr)
+
+
+def say_interrupted(text: str) -> None:
+    """That the reader stopped a command, and what becomes of what was done."""
+    settings.interrupted = True
+    say_error(f"interrupted{text and ': '}{text}")
 
 
 def say_hanging(text: str, indent: str = "  ") -> None:

@@ -41,11 +41,23 @@ function typeset(root) {
   reachable(root);
 }
 """
+#: Paper does not scroll: a formula whose longest unbroken part is wider than the page is told how wide it is, in its own letters,
+#: and the style for print makes it so small that it fits.
+FITTED = """
+function fitted() {
+  const letters = node => Math.max(0, ...[...node.querySelectorAll(".katex-html > .base")].map(part => part.offsetWidth))
+    / parseFloat(getComputedStyle(node).fontSize);
+  const wide = [...document.querySelectorAll(".katex")].map(node => [node, letters(node)]).filter(([, width]) => width > 12);
+  for (const [node, width] of wide) node.style.setProperty("--letters", width.toFixed(1));
+}
+"""
 RENDER = (
     REACHABLE
     + TYPESET
+    + FITTED
     + """
 document.addEventListener("DOMContentLoaded", () => typeset(document.body));
+window.addEventListener("beforeprint", fitted);
 """
 )
 
@@ -54,6 +66,7 @@ document.addEventListener("DOMContentLoaded", () => typeset(document.body));
 RENDER_NEAR = (
     REACHABLE
     + TYPESET
+    + FITTED
     + """
 document.addEventListener("DOMContentLoaded", () => {
   const spots = [...document.querySelectorAll("p, li, tr, h1, h2, h3, dt, dd, figcaption")]
@@ -64,7 +77,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const first = new Set(spots.filter(node => node.getClientRects().length && node.getBoundingClientRect().top < innerHeight));
   first.forEach(typeset);
   spots.forEach(node => { if (!first.has(node)) near.observe(node); });
-  window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(typeset); });
+  window.addEventListener("beforeprint", () => { near.disconnect(); spots.forEach(typeset); fitted(); });
 });
 """
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Protocol, runtime_checkable
 
-from eigentoken.theory.systems.suggestions import meant
+from eigentoken.theory.systems.suggestions import meant, nearest
 
 __all__ = ["UsageError", "usage_line"]
 
@@ -66,15 +66,18 @@ def _said(problem: Any, context: Any) -> str:
         return f"{problem.option_name} needs a value"
     extra = re.match(r"Got unexpected extra argument\(?s?\)? \((.*)\)", text)
     if extra is not None:
-        return f"one argument too many: {extra[1]}"
+        searches = context is not None and any("--search" in each.opts for each in context.command.params)
+        return f"one argument too many: {extra[1]}" + (f": did you mean --search {extra[1]}?" if searches else "")
     return text[:1].lower() + text[1:].rstrip(".")
 
 
 def _unknown_option(name: str, context: Any) -> str:
     if context is None:
         return f"unknown option {name}"
-    known = [each for parameter in context.command.params for each in parameter.opts if each.startswith("--")]
-    return f"unknown option {name}: {meant(name, known, 'the help lists them')}"
+    words = [each[2:] for parameter in context.command.params for each in parameter.opts if each.startswith("--")]
+    near = nearest(name.lstrip("-"), words) if len(name.lstrip("-")) > 1 else []
+    said = f"did you mean {' or '.join(f'--{each}' for each in near)}?" if near else "the help lists them"
+    return f"unknown option {name}: {said}"
 
 
 def _called(parameter: Any) -> str:

@@ -84,6 +84,10 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("check sample:rxnmaper", "no sample 'rxnmaper': did you mean sample:rxnmapper?"),
         ("compare sample:rxnmapper", "compare needs two or more models of one shape, got sample:rxnmapper alone"),
         ("basin sample:rxnmapper", "sample:rxnmapper is a model: say which head with --layer and --head"),
+        ("steer sample:rxnmapper --token 3", "unknown option --token: the help lists them"),
+        ("statements hemisphere", "one argument too many: hemisphere: did you mean --search hemisphere?"),
+        ("nearest PM-L4 sample:rxnmapper", "PM-L4 is a statement: the model comes first"),
+        ("simulate oja-map --data nowhere/run.npz", "make the folder first where something is to be written"),
         ("show PM-L4 --text --trust", "--text and --trust are two answers: give one of them"),
     ],
 )
@@ -101,6 +105,25 @@ def test_files_that_are_wrong_come_with_a_remedy(eigentoken: Any, tmp_path: Path
     taken = tmp_path / "mine.py"
     taken.write_text("")
     assert "--force" in eigentoken("conjecture", "new", taken)[2]
+    damaged = tmp_path / "damaged.safetensors"
+    damaged.write_bytes(b"\xff" * 16)
+    assert (
+        "the file is damaged or no safetensors (header too large): save it again"
+        in (eigentoken("certify", "symmetric", f"{damaged}::a")[2])
+    )
+    for name, text, said in (
+        ("empty.json", b"\n", "is empty: give a JSON document"),
+        ("marked.json", b"\xef\xbb\xbf{}", "begins with a byte order mark: save it as UTF-8 without one"),
+        ("list.json", b"[]", "must hold one JSON object, got a list: write"),
+        ("number.json", b"7", "must hold one JSON object, got a number: write"),
+    ):
+        (tmp_path / name).write_bytes(text)
+        code, _, err = eigentoken("classify", tmp_path / name)
+        assert code == 2 and said in err
+    ends = tmp_path / "ends.py"
+    ends.write_text("import sys\n\nsys.exit(3)\n")
+    code, _, err = eigentoken("refute", ends)
+    assert code == 2 and f"{ends}:3: SystemExit: 3" in err
     point = tmp_path / "point.json"
     point.write_text(json.dumps({"system": "oja-mop", "V": [[1]], "alpha": 1, "tokens": [[1]]}))
     for command in ("classify", "simulate"):
@@ -421,6 +444,25 @@ def test_a_reader_who_leaves_hears_nothing(command: str) -> None:
     finally:
         os.close(write)
     assert (ended.returncode, ended.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("nearest sample:rxnmapper PM-N1", "interrupted"),
+        ("check sample:rxnmapper", "interrupted: what was finished is kept; the same command,"),
+    ],
+)
+def test_ctrl_c_is_told_and_what_is_kept(
+    command: str, said: str, eigentoken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigentoken.checking.run.open_model", pressed)
+    code, out, err = eigentoken(*command.split())
+    assert (code, out) == (130, "")
+    assert err.startswith(said) and len(err.splitlines()) == 1
 
 
 def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: Any) -> None:

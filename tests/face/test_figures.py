@@ -252,6 +252,14 @@ def test_a_legend_that_panels_share_is_drawn_once() -> None:
     assert all(axes.get_legend() is not None for axes in apart.axes)
 
 
+def test_a_title_of_a_row_goes_with_the_row_where_it_is_broken() -> None:
+    """Three panels a model are two columns on narrow paper: each says then whose it is."""
+    rows = [Curves([Curve([0, 1], [0, 1], "a")], "x", "y", title) for title in ("first", "", "", "second", "", "")]
+    wide, narrow = (draw(Chart("t", rows, columns=3), STYLES[style]) for style in ("page", "neurips"))
+    assert [axes.get_title() for axes in wide.axes] == ["first", "", "", "second", "", ""]
+    assert [axes.get_title() for axes in narrow.axes] == ["first"] * 3 + ["second"] * 3
+
+
 def test_an_animation_moves_from_the_start_to_the_end(tmp_path: Path) -> None:
     from PIL import Image
 

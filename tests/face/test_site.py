@@ -148,6 +148,11 @@ def test_the_site_is_searched_and_fetches_nothing_from_elsewhere(browser: Any, s
     found.first.wait_for(timeout=60_000)
     assert found.count() > 1
     assert found.locator("a[href*='atlas.html']").count() > 0  # a statement, by the words of its title or claims
+    first = page.locator(".md-search-result__item a").first
+    assert "atlas.html" in (first.get_attribute("href") or "")  # before the reference of internals
+    page.goto(f"{served}/{__version__}/404.html")
+    assert page.get_by_role("link").get_attribute("href") == f"/{__version__}/index.html"
+    assert page.locator("h1").inner_text() == "There is no such page"
     page.goto(f"{served}/{__version__}/api.html")
     assert page.locator("h3", has_text="certify").count() == 1
     page.goto(f"{served}/{__version__}/check.html")
@@ -177,3 +182,19 @@ def test_axe_finds_nothing_on_the_pages_of_the_site(browser: Any, served: str, c
         found = axe.Axe().run(page).response["violations"]
         assert {each["id"]: [node["html"][:90] for node in each["nodes"][:2]] for each in found} == {}, name
         page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.needs_browser
+def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str) -> None:
+    dark, paper = browser.new_page(color_scheme="dark"), browser.new_page()
+    phone = browser.new_page(viewport={"width": 360, "height": 780})
+    paper.emulate_media(media="print")
+    for name in ("index", "check", "atlas", "reference", "404", "tables/statements", "tables/bench_check"):
+        for page in (dark, paper, phone):
+            page.goto(f"{served}/{__version__}/{name}.html")
+        shade = "getComputedStyle(document.querySelector('[data-md-color-scheme] .md-main, html')).backgroundColor"
+        if name != "404":
+            assert dark.evaluate("document.body.dataset.mdColorScheme") == "slate", (name, dark.evaluate(shade))
+            assert not paper.locator(".md-header").is_visible()
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 360, name

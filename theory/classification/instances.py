@@ -275,9 +275,15 @@ def _document(source: str | Path) -> Mapping[str, Any]:
         document = read_json(source, error=InstanceError, parse_float=Decimal, largest=LARGEST_INSTANCE)
     if not isinstance(document, dict):
         raise InstanceError(
-            f'{_short(str(source))} must hold one JSON object, got a {type(document).__name__}: write {{"system": ...}}'
+            f'{_short(str(source))} must hold one JSON object, got {_kind(document)}: write {{"system": ...}}'
         )
     return document
+
+
+def _kind(value: Any) -> str:
+    """What a JSON text holds, in the words of JSON."""
+    names = {list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
 
 
 def _short(value: Any) -> str:

@@ -242,6 +242,8 @@
     const x = grown(xs, width - 68), y = grown(ys, height - 64);
     const says = ([re, im, within]) => `${short(re)} ${im < 0 ? "-" : "+"} ${short(Math.abs(im))} i, within ${within.toExponential(2)}`;
     const marks = leader ? [leader, ...(leader.im ? [{ ...leader, im: -leader.im }] : [])].map(each => ({ re: each.re, im: each.im })) : [];
+    // its name stands beside the leader where it would stick out on the right
+    const aside = leader && x[1] - leader.re < 40 * unit;
     const drawn = picture(`${layer.discs.length} certified eigenvalue discs` + (leader ? `, leader ${short(leader.re)}${leader.im ? ` ± ${short(Math.abs(leader.im))} i` : ""}` : ""), {
       width, height, ...margins, x: { domain: x, label: "Re λ", grid: true, ticks: 7 }, y: { domain: y, label: "Im λ", grid: true, ticks: 7 },
       marks: [
@@ -249,7 +251,7 @@
         ...(leader ? [Plot.line(turns, { x: t => radius * Math.cos(t) - 1, y: t => radius * Math.sin(t), stroke: "var(--undecided)", strokeDasharray: "4 3", clip: true, className: "unit" })] : []),
         Plot.dot(inside, { x: d => d[0], y: d => d[1], r: d => Math.max(2.2, d[2] / unit), fill: "var(--accent)", fillOpacity: 0.6, clip: true }),
         Plot.dot(marks, { x: "re", y: "im", symbol: "times", r: 7, stroke: "var(--fails)", strokeWidth: 2.5, clip: true }),
-        Plot.text(marks.slice(0, 1), { x: "re", y: "im", text: () => "leader", dy: -14, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 4, clip: true }),
+        Plot.text(marks.slice(0, 1), { x: "re", y: "im", text: () => "leader", dy: -14, textAnchor: aside ? "end" : "middle", dx: aside ? 8 : 0, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 4, clip: true }),
         Plot.tip(inside, Plot.pointer({ x: d => d[0], y: d => d[1], title: says, fill: "var(--paper)", maxRadius: 12 })),
       ], r: { type: "identity" },
     });

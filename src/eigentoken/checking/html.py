@@ -15,7 +15,7 @@ from eigentoken.checking.intervals import interval
 from eigentoken.checking.own_states import COLUMNS, rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report, rotary_shares, size_text
-from eigentoken.checking.rows_of_statements import GROUPS, grouped
+from eigentoken.checking.rows_of_statements import ABOUT, GROUPS, grouped
 from eigentoken.checking.summary import (
     Groups,
     groups,
@@ -43,8 +43,6 @@ LEFT_OUT = (
     ("uneven norm gains / attention update", "gains"),
     ("largest minus smallest gain", "gain_spread"),
 )
-#: These groups are open when the page is, and shown as tiles on top with the one after them.
-OPEN = ("applies", "nearly", "far", "undecided")
 
 
 def report_html(report: Report) -> str:
@@ -104,7 +102,7 @@ def _statements(report: Report) -> dict[str, object]:
             "heading": heading,
             "says": says,
             "rows": rows[name],
-            "open": name in OPEN,
+            "open": name in ABOUT,
             "tile": name in ("applies", "nearly", "far", "other") or (name == "undecided" and rows[name]),
         }
         for name, heading, says in GROUPS
@@ -177,17 +175,15 @@ def _typeset(conventions: str) -> str:
 
 def summary_html(report: Report) -> str:
     """What applies and the layer table, for a notebook: no script, no style of its own."""
-    found, total = groups(report), len(report.layers)
+    rows = grouped(report)
     lines = [f"Each layer: {escape(each)}." for each in systems_of(report)]
     lines += [f"<b>Warning:</b> {escape(text)}." for text in report.document["warnings"]]
-    for says, listed in (("Applies to every layer", found.holds), ("Undecided", found.undecided)):
-        names = ", ".join(_called(each["title"], each["id"]) for each in listed)
-        lines.append(f"{says}: <b>{len(listed)}</b>{f' ({names})' if names else ''}.")
-    some = ", ".join(f"{_called(each['title'], each['id'])} in {count} of {total}" for each, count in found.partly)
-    lines += [f"Applies to some layers: {some}."] if some else []
-    lines.append(
-        f"Fails in some layer: <b>{len(found.fails)}</b>. Not about this model: <b>{len(found.not_about)}</b>."
-    )
+    for name, heading, says in GROUPS:
+        listed = rows[name]
+        if name in ABOUT and (listed or name == "applies"):
+            names = ", ".join(_called(each.told["title"], each.told["id"]) for each in listed)
+            lines.append(f"{heading} (<small>{escape(says)}</small>): <b>{len(listed)}</b>{names and ': '}{names}.")
+    lines.append(f"Not about this model: <b>{len(rows['other'])}</b>.")
     items = "".join(f"<li>{line}</li>" for line in lines)
     return f"<h3>{escape(report.document['model']['description'])}</h3><ul>{items}</ul>{_layer_table(report)}"
 

@@ -19,7 +19,7 @@ from eigentoken.checking.summary import difference_text
 from eigentoken.documents.check_document import Layer, Statement
 from eigentoken.statement_links import Text, text_of
 
-__all__ = ["GROUPS", "Distance", "StatementRow", "distance_of", "grouped"]
+__all__ = ["ABOUT", "GROUPS", "Distance", "StatementRow", "distance_of", "grouped"]
 
 #: Group, heading, what it means; in this order on the page.
 GROUPS = (
@@ -35,6 +35,8 @@ GROUPS = (
     ("any", "Asks nothing of the weights", "or only that a matrix is invertible (and it is), or only of the tokens"),
     ("definition", "Definitions", "they claim nothing"),
 )
+#: The groups of statements that are about the layers of the model and ask something of their weights.
+ABOUT = ("applies", "nearly", "far", "undecided")
 WORDS = {
     "holds": "applies",
     "undecided": "undecided",

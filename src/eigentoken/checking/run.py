@@ -214,7 +214,16 @@ def _loaded(source: str, _stamp: tuple[tuple[str, int, int], ...]) -> Model:
 
 def _load(source: str) -> Model:
     """The model, opened again where its files are others now, as those of a training that writes over its last step."""
-    return _loaded(source, _stamp(source))
+    from eigentoken.models import ModelError
+
+    try:
+        return _loaded(source, _stamp(source))
+    except ModelError:
+        from eigentoken.theory.statements.registry import statements
+
+        if source in statements():
+            raise ValueError(f"{source} is a statement: the model comes first, the statement after it") from None
+        raise
 
 
 def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:

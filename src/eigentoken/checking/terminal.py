@@ -8,7 +8,7 @@ from eigentoken.checking.intervals import interval, share
 from eigentoken.checking.own_states import COLUMNS as STATE_COLUMNS
 from eigentoken.checking.own_states import rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.report import Report, rotary_shares, size_text
-from eigentoken.checking.rows_of_statements import GROUPS, grouped
+from eigentoken.checking.rows_of_statements import ABOUT, GROUPS, grouped
 from eigentoken.checking.sentences import called, sentence
 from eigentoken.checking.summary import (
     Groups,
@@ -32,8 +32,6 @@ __all__ = ["layer_line", "show"]
 
 
 MOST_ROWS = 14
-#: The groups of statements that are about the layers of the model and ask something of their weights.
-ABOUT = ("applies", "nearly", "far", "undecided")
 
 
 #: What the columns of the layers are, and where the letters of a condition are told.

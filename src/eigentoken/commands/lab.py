@@ -13,7 +13,7 @@ from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.documents.strengthen_document import StrengthenDocument
 from eigentoken.files.writing import write_text
-from eigentoken.output import say, say_hanging, show_json, watched
+from eigentoken.output import say, say_hanging, say_interrupted, show_json, watched
 
 if TYPE_CHECKING:
     from eigentoken.numerics.lab.report import Progress, RefutationReport
@@ -106,7 +106,7 @@ def refute(
         if path is not None:
             say(f"wrote {path}")
     if report.interrupted:
-        print("interrupted: the last conjecture above was not searched to its end", file=sys.stderr)
+        say_interrupted("the last conjecture above was not searched to its end")
         raise typer.Exit(130)
     negative = any(each["verdict"] in ("refuted", "not tested") for each in document["results"])
     raise typer.Exit(1 if negative else 0)

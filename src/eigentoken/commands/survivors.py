@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, cleared, keep, python_file, watcher
 from eigentoken.display import brief
-from eigentoken.output import progress, say, say_hanging, show_json, table
+from eigentoken.output import progress, say, say_hanging, say_interrupted, show_json, table
 
 __all__ = ["add_to"]
 
@@ -66,7 +65,7 @@ def strengthen(
                 rows = [(row.change, row.outcome, row.says) for row in each.rows]
                 table("", ("change", "outcome", "evidence"), rows, wrap=("change", "outcome", "evidence"))
     if report.interrupted:
-        print("interrupted: the last row was not searched to its end", file=sys.stderr)
+        say_interrupted("the last row was not searched to its end")
         raise typer.Exit(130)
     raise typer.Exit(1 if report.refuted else 0)
 

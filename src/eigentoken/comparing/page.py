@@ -43,8 +43,11 @@ def comparison_json(found: Comparison) -> str:
 
 
 def _from_to(number: ComparedNumber) -> str:
-    values = number["values"]
-    return f"{interval(values[0], 3)} → {interval(values[-1], 3)} {ARROWS[number['overall']]}"
+    """The first and the last value, in three digits, or in as many as tell them apart where they are."""
+    first, last = number["values"][0], number["values"][-1]
+    told = [(interval(first, digits), interval(last, digits)) for digits in range(3, 9)]
+    apart = [pair for pair in told if pair[0] != pair[1]] if ARROWS[number["overall"]] != "·" else []
+    return f"{' → '.join((apart or told)[0])} {ARROWS[number['overall']]}"
 
 
 def _rows(found: Comparison) -> list[tuple[str, ...]]:

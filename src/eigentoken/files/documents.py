@@ -105,6 +105,8 @@ def parse_json(
 
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        if not decoded.strip():
+            raise error(f"{origin} is empty: give a JSON document")
         value = json.loads(
             decoded,
             object_pairs_hook=unique,
@@ -119,6 +121,8 @@ def parse_json(
             f"{origin} is nested too deeply (more than {DEEPEST} levels): give a flatter JSON document"
         ) from None
     except json.JSONDecodeError as problem:
+        if decoded.startswith("\ufeff"):
+            raise error(f"{origin} begins with a byte order mark: save it as UTF-8 without one") from None
         where = f"line {problem.lineno} column {problem.colno}"
         raise error(f"{origin} is not JSON: {problem.msg} at {where}") from None
     if _deeper_than(value, DEEPEST):
