@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy as sp
 from sympy.core.symbol import Str
@@ -18,7 +19,7 @@ from sympy.core.symbol import Str
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
-from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
+from eigentoken.proofs.properties.token_fields import precise, sphere, turning
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import VelocityIs, rows
 from eigentoken.theory.kernel.propositions import Atom, ForAll, Proposition, proposition
@@ -159,17 +160,11 @@ def stable_off_the_eigenvectors() -> Verdict:
     return fails(f"velocity {speed}, eigenvalues {first}, {second}")
 
 
-def on_the_way() -> list[float]:
+def on_the_way() -> list[Any]:
     """Angles at t = 3 from (0.3, 1.9)."""
-    value, score = np.diag([2.0, 1.0]), np.diag([-1.0, 1 + 8 / 3 * np.log(2)])
-
-    def field(t: float, state: Any) -> Any:
-        theta = state[0]
-        speed = sphere(on_circle(theta), value, score, causal=True)
-        return np.array([speed[:, 1] * np.cos(theta) - speed[:, 0] * np.sin(theta)])
-
-    (end,) = run(field, np.array([[0.3, 1.9]]), [3.0])
-    return [float(each) for each in end[0]]
+    score, value = (-1, 1 + 8 * mpmath.ln2 / 3), (2, 1)
+    start = [mpmath.mpf("0.3"), mpmath.mpf("1.9")]
+    return precise(lambda t, theta: turning(theta, score, value, causal=True), start, 3, 18)
 
 
 def classified(source: np.random.Generator) -> Mapping[str, float]:
@@ -280,7 +275,7 @@ CL_13 = register(
         ),
         vectors=(
             Vector("eigenvalues at the counterexample", lambda: _spectrum()[1:], ("-1", "-0.854517744447956")),
-            Vector("angles at t = 3 from (0.3, 1.9)", on_the_way, ("0.015399727535765", "1.91193419495598")),
+            Vector("angles at t = 3 from (0.3, 1.9)", on_the_way, ("0.015399727535765", "1.911934194955977")),
         ),
         property_tests=(OnInstances(classified),),
     )

@@ -15,7 +15,7 @@ import sympy as sp
 from eigentoken.proofs.clusters.caps import LEAVING, leaving
 from eigentoken.proofs.clusters.sources import METASTABLE, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.token_fields import on_circle, run, sphere, unit_rows
+from eigentoken.proofs.properties.token_fields import precise, sphere, turning, unit_rows
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.language.conditions import IsIdentity
 from eigentoken.theory.language.terms import matrix
@@ -48,16 +48,12 @@ def constants() -> list[Any]:
         return [eta, mpmath.mpf(2) / 10 / eta]
 
 
-def angles(times: list[float]) -> list[float]:
-    """Angles of the example at the times."""
-
-    def field(t: float, state: Any) -> Any:
-        theta = state[0]
-        speed = sphere(on_circle(theta), np.eye(2), 20 * np.eye(2))
-        return np.array([speed[:, 1] * np.cos(theta) - speed[:, 0] * np.sin(theta)])
-
-    start = np.array([[-0.1, 0.05, 0.1, np.pi / 2 - 0.1, np.pi / 2 + 0.08]])
-    return [float(each) for state in run(field, start, times) for each in state[0]]
+def angles(time: int) -> list[Any]:
+    """Angles of the example at a time."""
+    with mpmath.workdps(30):
+        tenth, right = mpmath.mpf(1) / 10, mpmath.pi / 2
+        start = [-tenth, tenth / 2, tenth, right - tenth, right + 8 * tenth / 10]
+    return precise(lambda t, theta: turning(theta, (20, 20)), start, time, 16)
 
 
 def confined(source: np.random.Generator) -> Mapping[str, float]:
@@ -138,13 +134,13 @@ CL_15 = register(
             Vector("eta and T", constants, ("0.0004961966473245752", "403.066004331897")),
             Vector(
                 "angles at t = 1",
-                lambda: angles([1.0]),
+                lambda: angles(1),
                 ("-0.028289324956", "0.030827449929", "0.050453690820", "1.525019766163", "1.596572848166"),
             ),
             Vector(
                 "angles at t = 100",
-                lambda: [angles([100.0])[k] for k in (0, 3)],
-                ("0.01773015840625", "1.5607957729235"),
+                lambda: [angles(100)[k] for k in (0, 3)],
+                ("0.017730158406247", "1.560795772923455"),
             ),
         ),
         variants=(
