@@ -163,6 +163,13 @@ PM_X1 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
+                r"Of independent uniform starts at least the share $2^{1-n}$ lies in the basin of $v_1$ or of its negative. "
+                r"Several heads, if they share left and right eigenvectors, $U_hv = \lambda_hv$, $\lVert U_h\rVert \le \rho_h < "
+                r"\lambda_h$ across: the factor is the largest $\frac{1 + \alpha\sum\rho_hg^h}{1 + \alpha\sum\lambda_hg^h}$ over "
+                r"$g^h \in [(1 + R^2)^{-1/2}, (1 + R^2)^{1/2}]$.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
                 r"With $R$ the largest $\tan\angle(x_i, v_1)$ and $\rho = \max_{\ell \ge 2}|\lambda_{\ell}|$ each layer "
                 r"has $R^+ \le "
                 r"q(R)R$, $q(R) = \frac{1 + \alpha\rho/\sqrt{1 + R^2}}{1 + \alpha\lambda_1/\sqrt{1 + R^2}} < 1$, for "

@@ -101,6 +101,31 @@ def flipping_cycle() -> list[float]:
     return [float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]]
 
 
+def flipping_family(source: np.random.Generator) -> Mapping[str, float]:
+    """m tokens that jump between +-v_d, the others flip their height: a 2-cycle, and a multiplier of at least what is stated."""
+    m, pairs = int(source.integers(1, 4)), int(source.integers(1, 3))
+    n, top = m + 2 * pairs, float(source.uniform(0.05, 1.5))
+    share = m / n
+    low = 2 / (1 + share)
+    alpha = low + (2 - low) * float(source.uniform(0.05, 0.95))
+    delta = 2 * share * alpha / (2 - (1 - share) * alpha)
+    wide = np.sqrt(1 - delta**2 / 4)
+    x = np.array([[0.0, 1.0]] * m + [[wide, delta / 2], [-wide, delta / 2]] * pairs)
+    value, other = np.diag([top, -1.0]), x * [1, -1]
+    y, back = raw(x, value, alpha), raw(other, value, alpha)
+    sizes = np.linalg.norm(y, axis=1), np.linalg.norm(back, axis=1)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    here, there = x @ turn, other @ turn
+    G = (there @ here.T) * np.eye(n) + alpha / n * there @ value @ here.T
+    G = G / np.sqrt(sizes[0])[:, None] / np.sqrt(sizes[1])[None]
+    stated = ((1 + alpha * top * share) / (delta - 1)) ** 2
+    return {
+        "a 2-cycle": gap(unit_rows(y), other),
+        "unstable": (stated - float(np.linalg.eigvalsh(G.T @ G)[-1])) / stated,
+        "above 1": 1 - stated,
+    }
+
+
 def grows(source: np.random.Generator) -> Mapping[str, float]:
     """``L(x^+) - L(x) = 1/2 sum r_i(x^+) |x_i^{++} - x_i|^2``, for any step."""
     n, d, alpha = int(source.integers(1, 6)), int(source.integers(1, 5)), float(10 ** source.uniform(-1.5, 1.5))
@@ -142,6 +167,18 @@ PM_X3 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
+                r"At a 2-cycle $x \leftrightarrow x'$ the multipliers of two steps are the eigenvalues of $G^{\top}G$, $G = "
+                r"\operatorname{diag}(r_i)^{-1/2}P'TP\operatorname{diag}(r_i')^{-1/2}$, $Tx = (x_i + \alpha V\bar x)_i$: real "
+                r"and "
+                r"not negative. For $\frac2{1 + \varphi} < \alpha|\lambda_d| < 2$, $\varphi = \frac mn$, there are 2-cycles in "
+                r"which $m$ tokens jump between $\pm v_d$ and the others flip their height $\pm\frac12|\delta|$, $|\delta| = "
+                r"\frac{2\varphi\alpha|\lambda_d|}{2 - (1 - \varphi)\alpha|\lambda_d|}$; all are unstable, with a multiplier "
+                r"of at "
+                r"least $\bigl(\frac{1 + \alpha\lambda_1\varphi}{|\delta| - 1}\bigr)^2 > 1$. Even numbers of tokens need exact "
+                r"arithmetic: in floats tokens coalesce.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
                 r"With $L(x) = \sum_i|y_i|$ the claim gives $L(x^+) - L(x) = \frac12\sum_ir_i(x^+)|x_i^{++} - x_i|^2 \ge 0$, for "
                 r"every step $\alpha$ (seen on random instances). Orbits that stay away from $y_i = 0$ tend to a fixed "
                 r"point or a "
@@ -166,6 +203,6 @@ PM_X3 = register(
             ),
         ),
         variants=(Variant("Symmetric(V)", "A quarter turn, one token: it turns for ever.", rotation_turns_for_ever),),
-        property_tests=(OnInstances(grows),),
+        property_tests=(OnInstances(grows), OnInstances(flipping_family)),
     )
 )

@@ -13,7 +13,18 @@ import numpy as np
 
 from eigentoken.proofs.properties.trajectories import extrapolated, integrate
 
-__all__ = ["attention", "euclidean", "on_circle", "precise", "random_units", "rescaled", "run", "sphere", "turning", "unit_rows"]
+__all__ = [
+    "attention",
+    "euclidean",
+    "on_circle",
+    "precise",
+    "random_units",
+    "rescaled",
+    "run",
+    "sphere",
+    "turning",
+    "unit_rows",
+]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
