@@ -157,7 +157,10 @@ def same_triple(source: np.random.Generator) -> Mapping[str, float]:
         order = np.argsort(-np.abs(roots))
         phi = vectors[:, order[0]].real
         found.append((np.sign(phi @ w @ phi), float(np.abs(roots[order[1]]) / roots[order[0]].real)))
-    return {"sign": abs(float(found[0][0] - found[1][0])), "ratio": abs(found[0][1] - found[1][1]) / float(np.linalg.cond(basis))}
+    return {
+        "sign": abs(float(found[0][0] - found[1][0])),
+        "ratio": abs(found[0][1] - found[1][1]) / float(np.linalg.cond(basis)),
+    }
 
 
 CL_2 = register(

@@ -153,7 +153,7 @@ PM_X1 = register(
     Statement(
         id="PM-X1",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="The open hemisphere is a basin of principal consensus for attention layers",
         systems=("attention-map",),
         conditions=REGION,
@@ -322,7 +322,7 @@ PM_X2 = register(
     Statement(
         id="PM-X2",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="A ball of attraction of principal consensus with an explicit radius and rate",
         systems=("attention-map",),
         conditions=(
