@@ -84,9 +84,10 @@ def lengths(alpha: Any) -> list[float]:
 
 
 def flipping_cycle() -> list[float]:
-    """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps, from the top.
+    """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps.
 
-    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections.
+    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections; last the bound of the
+    largest.
     """
     value, alpha, wide = np.diag([0.3, -1.0]), 1.8, np.sqrt(7) / 4
     x = np.array([[0.0, 1.0], [wide, 0.75], [-wide, 0.75]])
@@ -98,7 +99,8 @@ def flipping_cycle() -> list[float]:
     here, there = x @ turn, other @ turn
     G = np.array([[there[i] @ ((i == j) * here[j] + alpha / 3 * value @ here[j]) for j in range(3)] for i in range(3)])
     G = G / np.sqrt(sizes[0])[:, None] / np.sqrt(sizes[1])[None]
-    return [float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]]
+    least = (1 + alpha * 0.3 / 3) / (2 * alpha / 3 / (2 - 2 * alpha / 3) - 1)  # (1 + alpha lambda_1 phi)/(|delta| - 1)
+    return [*(float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]), least**2]
 
 
 def flipping_family(source: np.random.Generator) -> Mapping[str, float]:
@@ -199,7 +201,9 @@ PM_X3 = register(
                 ("6.329739463833", "13.249374923955", "13.656523489075", "13.666408226463"),
             ),
             Vector(
-                "a 2-cycle of three tokens: multipliers of two steps", flipping_cycle, ("5.73725", "0.42250", "0.08541")
+                "a 2-cycle of three tokens: multipliers of two steps, and the stated bound of the largest",
+                flipping_cycle,
+                ("5.73725", "0.42250", "0.08541", "5.5696"),
             ),
         ),
         variants=(Variant("Symmetric(V)", "A quarter turn, one token: it turns for ever.", rotation_turns_for_ever),),
