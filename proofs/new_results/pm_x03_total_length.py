@@ -86,8 +86,8 @@ def lengths(alpha: Any) -> list[float]:
 def flipping_cycle() -> list[float]:
     """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps.
 
-    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections; last the bound of the
-    largest.
+    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections;
+    last the bound of the largest.
     """
     value, alpha, wide = np.diag([0.3, -1.0]), 1.8, np.sqrt(7) / 4
     x = np.array([[0.0, 1.0], [wide, 0.75], [-wide, 0.75]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +25,11 @@ def clauses() -> Iterator[tuple[str, str, list[str]]]:
             heading = line
             continue
         clause, where = line.split(" | ", 1)
-        yield heading, clause, where.split(", ")
+        yield (
+            heading,
+            clause,
+            re.split(r", (?=(?:[A-Z]+-\S+ )?(?:claim|property|vector|without|example|text|remark) )", where),
+        )
 
 
 ENTRIES = list(clauses())
@@ -65,7 +70,7 @@ def test_each_clause_is_where_the_list_says(entry: tuple[str, str, list[str]]) -
 
 def test_every_statement_of_the_sheets_has_its_clauses() -> None:
     """And no test on random instances or dropped condition of theirs is left out of the list."""
-    headings = {heading for heading, *_ in ENTRIES}
+    headings = {heading for heading, *_ in ENTRIES} - {"corrections"}
     parts = {"BD-D2b", "BD-R1b", "CL-9a", "CL-13a", "CL-13b", "CT-10", "CT-12", "CT-13", "CT-14", "CT-15", "PH-X2a"}
     for number in range(1, 17):
         assert f"CL-{number}" in headings

@@ -227,4 +227,18 @@ PH-X2
 N8 | claim 1, claim 2, property grows_and_aligns, PH-X2a claim 4, without $H_l
 CT-11
 N9a | claim 1, claim 2, claim 3, claim 4, property conformal, property multipliers, remark multipliers
+corrections
+K1 PM-L5 | PM-L5 claim 4, PM-L5 without alpha |lambda_d| <= 2, PM-L5 vector p = q, a long step
+K1 PM-L6 | PM-L6 claim 6, PM-L6 without alpha |nu_min| < 2, PM-L6 vector tilted
+K2 PM-L15 | PM-L15 vector omega = 0: multipliers, PM-L15 vector omega = 0: angle, PM-X5 claim 1
+K4 PM-N6 | PM-N6 without alpha |V| < 1, PM-N6 vector V = diag(1, -3)
+K5 PM-S1 | PM-S1 claim 4, PM-S1 property steering, PM-S1 vector z orthogonal, PM-S1 vector F = (1 1/2
+K6 PM-S2 | PM-S2 claim 5, PM-S2 property shifted_spectrum, PM-S2 without z^T F, PM-S2 vector right condition
+K7 PM-S3 | PM-S3 without |w| = 1, PM-S3 vector a short w, PM-S3 property steered_layer
+K9 PH-T7 | PH-T7 without |c| > 1, PH-T7 vector r(3), PH-T7 vector its asymptote
+K10, K11 AB-X1 | AB-X1 claim 7, AB-X1 without BoundedInTime
+K12 AB-T6.1 | AB-T6.1 claim 3
+K13 PH-T1 | PH-T1 claim 5
+K14 AB-T5.1 | AB-T5.1 claim 3, AB-T5.1 without Relation(d >= 2), AB-T5.1 vector bad third
+K15 PH-T4 | PH-T4 without $\lambda, PH-T4 vector lambda = -1
 """
