@@ -256,11 +256,10 @@ CL_13 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
-                r"So for two tokens no such state is stable if $P = kI$ or $P = kU$ with $k \ge 0$ (there $\sigma' \le 0$ "
-                r"where $c "
-                r"< 0$; all numbers of tokens: CL-13a), and none exists if $P = kI$, $k < 0$ and $\lambda_2 \ge 0$. $x_2 = -\xi$ "
-                r"is stable iff $e^{-2\xi^{\top}P\xi}\lambda_1 < \lambda_1 - \lambda_2$ (see AB-T6.1, also for starts in a "
-                r"hemisphere). Of 1000 uniform starts of the counterexample 345 end off the eigenvectors (sheet; not certified).",
+                r"So for two tokens no such state is stable if $P = kI$ or $P = kU$ with $k \ge 0$ (there $\sigma' \le 0$ where "
+                r"$c < 0$; for more tokens it is the conjecture CL-13a), and none exists if $P = kI$, $k < 0$ and $\lambda_2 \ge "
+                r"0$. $x_2 = -\xi$ is stable iff $e^{-2\xi^{\top}P\xi}\lambda_1 < \lambda_1 - \lambda_2$; from a hemisphere "
+                r"everything tends to $\xi$ (AB-T6.1).",
             ),
             Remark(
                 RemarkKind.OPEN,

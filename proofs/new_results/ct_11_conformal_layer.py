@@ -195,7 +195,10 @@ def multipliers(source: np.random.Generator) -> Mapping[str, float]:
                 worst, float(np.abs((ends[0] - ends[1]) / (2 * step) - stated * pattern).max()) / (1 + abs(stated))
             )
     found = {"multipliers": worst - 1e-8}
-    top, low = float(values.max()), float(values.min())
+    top = float(values.max())
+    if values[k] < top - 1e-3:
+        found["not principal"] = 1 - (kept + (1 - kept) * top / float(values[k]))
+    low = float(values.min())
     if top > 0.05 and np.sum(np.abs(values - top) < 1e-9) == 1:
         kept = float(np.exp(-alpha * top))
         radius = max(kept, *(abs(kept + (1 - kept) * each / top) for each in values if each < top))
@@ -230,9 +233,10 @@ CT_11 = register(
             Remark(
                 RemarkKind.OPEN,
                 r"At consensus on $v_k$, $\lambda_k \neq 0$, the multipliers are $e^{-\alpha\lambda_k}$ [$(n-1)(d-1)$ times] and "
-                r"$e^{-\alpha\lambda_k} + (1 - e^{-\alpha\lambda_k})\lambda_\ell/\lambda_k$: for $k \neq 1$ one is above 1, and "
-                r"$v_1$ is stable iff $(1 - e^{-\alpha\lambda_1})(\lambda_1 - \lambda_d) < 2\lambda_1$, which $\alpha|\lambda_d| "
-                r"\le 2$ implies. Compared with differences.",
+                r"$e^{-\alpha\lambda_k} + (1 - e^{-\alpha\lambda_k})\lambda_\ell/\lambda_k$: one is above 1 where $\lambda_k < "
+                r"\lambda_1$, and for a simple $\lambda_1 > 0$ consensus on $v_1$ is stable iff $(1 - "
+                r"e^{-\alpha\lambda_1})(\lambda_1 - \lambda_d) < 2\lambda_1$, which $\alpha|\lambda_d| \le 2$ implies. Compared "
+                r"with differences.",
             ),
             Remark(
                 RemarkKind.OPEN,

@@ -171,13 +171,12 @@ PM_X3 = register(
                 RemarkKind.OPEN,
                 r"At a 2-cycle $x \leftrightarrow x'$ the multipliers of two steps are the eigenvalues of $G^{\top}G$, $G = "
                 r"\operatorname{diag}(r_i)^{-1/2}P'TP\operatorname{diag}(r_i')^{-1/2}$, $Tx = (x_i + \alpha V\bar x)_i$: real "
-                r"and "
-                r"not negative. For $\frac2{1 + \varphi} < \alpha|\lambda_d| < 2$, $\varphi = \frac mn$, there are 2-cycles in "
-                r"which $m$ tokens jump between $\pm v_d$ and the others flip their height $\pm\frac12|\delta|$, $|\delta| = "
-                r"\frac{2\varphi\alpha|\lambda_d|}{2 - (1 - \varphi)\alpha|\lambda_d|}$; all are unstable, with a multiplier "
-                r"of at "
-                r"least $\bigl(\frac{1 + \alpha\lambda_1\varphi}{|\delta| - 1}\bigr)^2 > 1$. Even numbers of tokens need exact "
-                r"arithmetic: in floats tokens coalesce.",
+                r"and not negative. For $\frac2{1 + \varphi} < \alpha|\lambda_d| < 2$, $\varphi = \frac mn$, $n - m \ge 2$ (even "
+                r"if $d = 2$), there are 2-cycles in which $m$ tokens jump between $\pm v_d$ and the others flip their height "
+                r"$\pm\frac12|\delta|$, $|\delta| = \frac{2\varphi\alpha|\lambda_d|}{2 - (1 - \varphi)\alpha|\lambda_d|}$; all "
+                r"are unstable, with a multiplier of at least $\bigl(\frac{1 + \alpha\lambda_1\varphi}{|\delta| - 1}\bigr)^2 > "
+                r"1$. Of simulations with an even number of tokens: distinct tokens may coalesce in floats, and then behave as "
+                r"two.",
             ),
             Remark(
                 RemarkKind.OPEN,
