@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from eigentoken.theory.language.conditions import Condition
+import sympy as sp
+
+from eigentoken.theory.language.conditions import Condition, IsIdentity, NonPrincipalModulusBelow, Relation, SimpleTop
+from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
 from eigentoken.theory.language.readings import LATEX
+from eigentoken.theory.language.terms import Eigenvalue, alpha
 from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.statements.layer_systems import ANY, mask_in_words, positions_in_words
 from eigentoken.theory.statements.statement import Statement
@@ -32,13 +36,37 @@ def _parts(condition: Condition) -> Iterator[Condition]:
         yield from _parts(condition.part)
 
 
+#: Other words by which a theorist asks for a condition.
+ALSO: dict[type[Condition], str] = {
+    SimpleTop: "spectral gap, simple leader",
+    NonPrincipalModulusBelow: "spectral gap by modulus, dominant leader",
+    IsIdentity: "identity matrix",
+}
+
+
+def _spoken(condition: Condition) -> str:
+    """The name of the word, and what else it is called; a step where the letter of the step stands in it."""
+    names = [_in_words(type(condition).__name__)]
+    names += [ALSO[type(condition)]] if type(condition) in ALSO else []
+    if isinstance(condition, Relation):
+        names += ["step size"] if alpha in condition.relation.free_symbols else []
+        names += ["spectral gap"] if _is_gap(condition) else []
+    return ", ".join(names)
+
+
+def _is_gap(condition: Relation) -> bool:
+    """Are two eigenvalues of one matrix said to be apart?"""
+    if isinstance(condition.relation, sp.Eq):
+        return False
+    found = list(condition.relation.atoms(Eigenvalue))
+    return bool(condition.relation.atoms(EigenvalueGap)) or any(
+        one.args[0] == other.args[0] and one != other for one in found for other in found
+    )
+
+
 def needs(told: Statement) -> list[str]:
-    """Each condition: the name of its word and the condition itself, in plain text."""
-    return [
-        f"{_in_words(type(each).__name__)}: {plain_text(LATEX(each))}"
-        for top in told.conditions
-        for each in _parts(top)
-    ]
+    """Each condition: the name of its word, what else it is called, and the condition itself, in plain text."""
+    return [f"{_spoken(each)}: {plain_text(LATEX(each))}" for top in told.conditions for each in _parts(top)]
 
 
 def about(told: Statement) -> str:

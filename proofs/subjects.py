@@ -50,7 +50,9 @@ SUBJECTS: dict[str, Subject] = {
     "BD-R4": replace(_LAYER, masks=("full",), positions=("none",), bilinear=True, plain=True),
     "BD-M1": replace(_HEAD, masks=("causal",)),
     "BD-M2": Subject(
-        "attention matrices of successive layers", linear=False, tokens=(r"a_{ij} \ge \epsilon \text{ or } a_{ij} = 0",)
+        "attention matrices of successive layers under any mask",
+        linear=False,
+        tokens=(r"a_{ij} \ge \epsilon \text{ or } a_{ij} = 0",),
     ),
     **{f"BD-P{number}": replace(_EQUIANGULAR, tokens=(_ONE_COSINE,)) for number in (1, 2, 4, 5, 6)},
     "BD-T1": _other("one layer on tokens with one cosine", _NO_SKIP),

@@ -246,6 +246,15 @@ BD_D3 = register(
         claims=(Formula(SPREAD),),
         proof=spread,
         depends=("BD-D1",),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Several heads and any weights: $\bigl|\lVert\Pi Y\rVert_F - |\lambda|\lVert\Pi X\rVert_F\bigr| \le \lVert "
+                r"O\rVert\bigl(n\sum_h\rho_h^2\bigr)^{1/2}$ with $\rho_h = \max_j|V_h(x_{*j} - \bar x_*)|$ ($m$ in the place of "
+                r"$n$ on $m$ queries), in the letters of BD-D2. Where $|\lambda|\lVert\Pi X\rVert_F$ is larger, the layer cannot "
+                r"collapse the tokens, whatever its scores, mask and positions. Seen on random layers.",
+            ),
+        ),
         property_tests=(OnInstances(layer_with_skip),),
         variants=(
             Variant("the largest distance of a value", "the residual of the values in its place", _mean_of_the_keys),

@@ -17,7 +17,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.heads import norm, stochastic
 from eigentoken.proofs.properties.checks import OnInstances, above, gap
-from eigentoken.proofs.properties.exact_points import decimals
+from eigentoken.proofs.properties.exact_points import decimals, point_is
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.propositions import ForAll, proposition
 from eigentoken.theory.kernel.words import index_range
@@ -39,7 +39,7 @@ from eigentoken.theory.language.terms import (
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.layer_systems import ANY, Covers
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 
 F, V = matrix("F"), matrix("V")
 #: ``kappa^2``, the gap, ``c_0``, ``sigma`` and ``mu_- = c_0 + sigma``.
@@ -276,6 +276,17 @@ def _negative_leader() -> Verdict:
     return holds(f"1 + alpha lambda = {y} < 0: a 2-cycle") if y < 0 else fails(str(y))
 
 
+def _consensus_leaves(values: tuple[str, str], alpha: str) -> Verdict:
+    """Two tokens at e_1 under ``F = diag(values)``: linearly unstable, exactly."""
+    (a, b), zero = values, [["0", "0"], ["0", "0"]]
+    heads: Any = [{"F": [[a, "0"], ["0", b]], "M": zero}]
+    return point_is(
+        {"system": "multihead-map", "heads": heads, "alpha": alpha, "tokens": [["1", "0"], ["1", "0"]]},
+        "consensus",
+        stable="unstable",
+    )
+
+
 BD_E1 = register(
     Statement(
         id="BD-E1",
@@ -334,6 +345,18 @@ BD_E2 = register(
         r"$\alpha > 0$ with $\alpha(\lVert F\rVert^2 - \mu_-^2) < 4\sigma$; for the flow without a bound on the step.",
         depends=("BD-E1", "PM-N1"),
         property_tests=(OnInstances(leader_with_margin),),
+        variants=(
+            Variant(
+                "mu_- > 0",
+                r"$F = \operatorname{diag}(-\frac14, -\frac12)$, $\alpha = 1$: differences grow by $\frac43$",
+                lambda: _consensus_leaves(("-1/4", "-1/2"), "1"),
+            ),
+            Variant(
+                "the step",
+                r"$F = \operatorname{diag}(1, -2)$, $\alpha = 3$: the multiplier $-\frac54$",
+                lambda: _consensus_leaves(("1", "-2"), "3"),
+            ),
+        ),
     )
 )
 
@@ -363,6 +386,16 @@ BD_H1 = register(
         r"E(0))$: $E(t) \le r^tE(0)$, $r = \frac{1 + \alpha\lambda h_*q}{1 + \alpha\lambda h_*} < 1$, $|x_i(t) - "
         r"w/|w|| \le E(t)$.",
         depends=("BD-N3",),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Several heads: the same if all share $u$ and $w$, $u^{\top}U_h = \lambda_hu^{\top}$, $\lambda_h \ge 0$, "
+                r"$U_hw = "
+                r"\lambda_hw$, and $U_h^{\top}HU_h \preceq q^2\lambda_h^2H$ on $u^{\perp}$, with $\lambda = \sum_h\lambda_h > "
+                r"0$. "
+                r"For the flow $E(t) \le e^{-(1-q)\lambda h_*t}E(0)$. For a symmetric $F$ the lowest height never falls.",
+            ),
+        ),
         property_tests=(OnInstances(half_space),),
         vectors=(
             Vector(

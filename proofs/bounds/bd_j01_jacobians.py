@@ -18,7 +18,7 @@ import sympy as sp
 from eigentoken.proofs.bibliography import HERE
 from eigentoken.proofs.bounds.ball import ball
 from eigentoken.proofs.bounds.head_map import JACOBIAN, jacobian
-from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head
+from eigentoken.proofs.bounds.heads import HeadAtTokens, norm, random_head, softmax
 from eigentoken.proofs.bounds.layer_claims import BALL, BLOCK_NORMS, BLOCKS, PLAIN_ROWS, ROW_OPERATOR, block_norms
 from eigentoken.proofs.bounds.no_constant import NO_CONSTANT, no_constant
 from eigentoken.proofs.bounds.row_operator import local_bound
@@ -46,6 +46,35 @@ def blocks_by_differences(source: np.random.Generator) -> Mapping[str, float]:
         ends = [replace(head, x=head.x + sign * moved).output for sign in (1, -1)]
         numeric[:, place] = (ends[0] - ends[1]).ravel() / (2 * step)
     return {"blocks": gap(numeric, found)}
+
+
+def rotary_blocks(source: np.random.Generator) -> Mapping[str, float]:
+    """The form of BD-J1 for rotary positions, scores ``x_i^T P_ij x_j``, against central differences."""
+    n, half = int(source.integers(1, 5)), int(source.integers(1, 3))
+    d, speeds, step = 2 * half, source.uniform(0, 2, size=half), 1e-5
+    x, P, U = (source.normal(size=each) for each in ((n, d), (d, d), (d, d)))
+    x = x / max(1.0, norm(x))
+    turns = np.zeros((n, d, d))
+    for i in range(n):
+        for k, speed in enumerate(speeds):
+            c, s = np.cos(i * speed), np.sin(i * speed)
+            turns[i, 2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = [[c, -s], [s, c]]
+    between = np.einsum("iba,bc,jcd->ijad", turns, P, turns)
+
+    def weights(tokens: Any) -> Any:
+        return softmax(np.einsum("ia,ijab,jb->ij", tokens, between, tokens))
+
+    a = weights(x)
+    apart = x[None] - (a @ x)[:, None]
+    keys, gradients = np.einsum("ijab,jb->ija", between, x), np.einsum("ijab,ia->ijb", between, x)
+    inner = a[..., None, None] * (np.eye(d) + apart[..., :, None] * gradients[..., None, :])
+    inner[np.arange(n), np.arange(n)] += np.einsum("ij,ija,ijb->iab", a, apart, keys)
+    stated = (U @ inner).transpose(0, 2, 1, 3).reshape(n * d, n * d)
+    numeric = np.empty_like(stated)
+    for place, moved in enumerate(np.eye(n * d).reshape(-1, n, d) * step):
+        ends = [weights(x + sign * moved) @ (x + sign * moved) @ U.T for sign in (1, -1)]
+        numeric[:, place] = (ends[0] - ends[1]).ravel() / (2 * step)
+    return {"rotary blocks": gap(numeric, stated)}
 
 
 def local_bounds(source: np.random.Generator) -> Mapping[str, float]:
@@ -205,7 +234,17 @@ BD_J1 = register(
         systems=("token-flow",),
         claims=(Formula(JACOBIAN),),
         proof=jacobian,
-        property_tests=(OnInstances(blocks_by_differences),),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"With any mask and biases $\partial f_i/\partial x_l = U[a_{il}(I + (x_l - m_i)q_i^{\top}) + "
+                r"\delta_{il}C_iP^{\top}]$, $m_i = \bar x_i$, $C_i = \sum_ja_{ij}(x_j - m_i)(x_j - m_i)^{\top}$, $q_i$ the "
+                r"gradient of a score in its key; with rotary positions $q_{il} = P_{il}^{\top}x_i$ in the place of $q_i$, and "
+                r"$\sum_ja_{ij}(x_j - m_i)(P_{ij}x_j)^{\top}$ in that of $C_iP^{\top}$. Both agree with differences on random "
+                r"heads.",
+            ),
+        ),
+        property_tests=(OnInstances(blocks_by_differences), OnInstances(rotary_blocks)),
         vectors=(
             Vector(
                 "TV-J: attention and |Df|",

@@ -212,6 +212,15 @@ BD_N3 = register(
             Formula(for_all(Implication(_LENGTHS, proposition(each)), *_LETTERS)) for each in (_EQUAL, _BELOW)
         ),
         proof=proof_of_directions,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Behind RMSNorm without $\epsilon$: $|N(y_i) - N(y_j)| \le \max_k|g_k|\sqrt d\,|y_i - y_j|/\sqrt{|y_i||y_j|}$; "
+                r"for LayerNorm with centred $y$; with $\epsilon > 0$ with $\sqrt d\,\sigma$ in the place of $|y|$: seen on "
+                r"random "
+                r"vectors.",
+            ),
+        ),
         property_tests=(OnInstances(directions),),
         vectors=(Vector("TV-N3: both sides", _sides, decimals("8/3", "8/3")),),
     )

@@ -136,6 +136,19 @@ def same_curve(source: np.random.Generator) -> Mapping[str, float]:
     return found
 
 
+def rates_near_consensus(source: np.random.Generator) -> Mapping[str, float]:
+    """``-(1 - rho)'/(1 - rho)`` near 1: 2 (post), 2 alpha (nGPT), ``2/sqrt(t + 1)`` (LN-scaling); peri is not slower than pre."""
+    n, beta, near = int(source.integers(2, 9)), mp.mpf(float(source.uniform(-2, 3))), mp.mpf("1e-9")
+    t, alpha = mp.mpf(float(source.uniform(0, 9))), mp.mpf(float(source.uniform(0.1, 3)))
+    found = {}
+    for scheme, expected in (("post", mp.mpf(2)), ("ngpt", 2 * alpha), ("scaled", 2 / mp.sqrt(t + 1))):
+        speed = rates(scheme, n, beta, 1 - near, mp.mpf(1), t, alpha)[0]
+        found[scheme] = float(abs(speed / near / expected - 1) - 100 * near)
+    rho = mp.mpf(float(source.uniform(-0.9 / (n - 1), 0.99)))
+    pre, peri = (rates(each, n, beta, rho, mp.mpf(1))[0] for each in ("pre", "peri"))
+    return {**found, "peri": float((pre - peri) / pre)}
+
+
 def _runge_kutta(scheme: str, n: int, beta: Any, y: list[Any], h: Any) -> list[Any]:
     def f(at: list[Any]) -> tuple[Any, Any]:
         return rates(scheme, n, beta, at[0], at[1])
@@ -404,7 +417,15 @@ BD_P4 = register(
         systems=("peri-norm-flow",),
         conditions=(*SETTING, IsIdentity(matrix("H")), *ROOM),
         claims=(SPEED_OF_PERI, CURVE),
-        property_tests=(OnInstances(same_curve),),
+        property_tests=(OnInstances(same_curve), OnInstances(rates_near_consensus)),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"nGPT: $1 - \rho \sim C\exp(-2\int\alpha)$; LN-scaling: $1 - \rho \sim C\exp(-4\sqrt{t + 1})$, with other "
+                r"constants; $1/|A| \ge 1$ is the factor by which peri is faster. The power law of pre-LN is visible only for $t "
+                r"\gg \sqrt{C_{pre}}$.",
+            ),
+        ),
         vectors=(
             Vector(
                 "C_post, C_pre for n = 4, rho_0 = 0, beta = 1 and n = 8, rho_0 = 1/10, beta = 2",

@@ -205,6 +205,15 @@ BD_R1 = register(
         claims=(Formula(COLLAPSE),),
         proof=collapse,
         depends=("BD-S2",),
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"So $|f_i - f_j| \le \tanh(\frac14\omega_{ij})\,D(UX)$ with $\omega_{ij} = \max_{l,m}(x_i - x_j)^{\top}P(x_l - "
+                r"x_m)$, with equality for two opposite tokens and multiples of the identity. For $H$ heads $D(f) \le \lVert "
+                r"O\rVert\bigl(\sum_h\tanh^2(\frac14\omega^h)D(V_hX)^2\bigr)^{1/2}$; biases change nothing: seen on random "
+                r"heads.",
+            ),
+        ),
         property_tests=(OnInstances(two_tokens_of_a_head), OnInstances(several_heads)),
         vectors=(
             Vector(

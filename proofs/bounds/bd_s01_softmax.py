@@ -42,6 +42,8 @@ from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,
     Printed,
+    Remark,
+    RemarkKind,
     Source,
     SourceKind,
     Statement,
@@ -167,6 +169,15 @@ BD_S1 = register(
         title="The norm of the softmax Jacobian",
         claims=(Formula(VARIANCE),),
         proof=variance,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"So $\lVert J\rVert \le \max_i2a_i(1 - a_i) \le \frac12$ for $J = \operatorname{diag}(a) - aa^{\top}$; and "
+                r"$\lVert J\rVert \ge \frac n{n-1}\max_ia_i(1 - a_i)$ for $n \ge 2$, by the vectors $e_i - \frac1n\mathbf 1$: "
+                r"seen "
+                r"on random rows.",
+            ),
+        ),
         property_tests=(OnInstances(jacobian_of_softmax),),
         vectors=(
             Vector(
@@ -237,6 +248,14 @@ BD_R3 = register(
         title="Softmax of perturbed scores, entry by entry",
         claims=(Formula(one_row_changed.said),),
         proof=one_row_changed.prove,
+        notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"The upper part with its hypothesis, $P_j \le (1 + 2D)\tilde P_j$ for $D \le x_0$, is $e^D \le 1 + 2D$ there: "
+                r"seen "
+                r"on random rows, and $x_0$ is a vector.",
+            ),
+        ),
         property_tests=(OnInstances(ratio_of_rows),),
         printed=Printed(
             text=r"With $D = \max_{jj'}|E_j - E_{j'}|$: $(1 - D)\tilde P_j \le P_j \le (1 + 2D)\tilde P_j$.",

@@ -120,6 +120,23 @@ def eigenvectors(source: np.random.Generator) -> Mapping[str, float]:
     return {"the equation": identity, "extremes": worst}
 
 
+def several_heads(source: np.random.Generator) -> Mapping[str, float]:
+    """Heads with one common left eigenvector u and eigenvalues from 0 on: the coordinate moves with the sum of the gaps."""
+    n, d, heads = int(source.integers(1, 6)), int(source.integers(1, 5)), int(source.integers(1, 4))
+    x, turn = source.normal(size=(n, d)), np.linalg.qr(source.normal(size=(d, d)))[0]
+    speed, gaps, total = np.zeros((n, d)), np.zeros(n), 0.0
+    f = x @ turn[0]
+    for _ in range(heads):
+        core, lam = source.normal(size=(d, d)), float(source.uniform(0, 2))
+        core[0], core[0, 0] = 0.0, lam
+        value, score = turn.T @ core @ turn, source.normal(size=(d, d))
+        speed += euclidean(x, value, score)
+        gaps += lam * (attention(x, score) @ f - f)
+        total += lam
+    moved = speed @ turn[0] - total * f
+    return {"the equation": gap(moved, gaps), "extremes": max(float(moved[f.argmax()]), -float(moved[f.argmin()]))}
+
+
 CL_1 = register(
     Statement(
         id="CL-1",
@@ -139,7 +156,8 @@ CL_1 = register(
             ),
             Remark(
                 RemarkKind.OPEN,
-                r"The same for several heads with one common left eigenvector and nonnegative eigenvalues. The residual map is "
+                r"The same for several heads with one common left eigenvector and nonnegative eigenvalues: seen on random "
+                r"heads. The residual map is "
                 r"PH-X2.",
             ),
         ),
@@ -148,6 +166,6 @@ CL_1 = register(
                 r"$\lambda \ge 0$", "$B = W = -1$, tokens $\\pm1$: the rescaled tokens spread.", negative_values_spread
             ),
         ),
-        property_tests=(OnInstances(eigenvectors),),
+        property_tests=(OnInstances(eigenvectors), OnInstances(several_heads)),
     )
 )

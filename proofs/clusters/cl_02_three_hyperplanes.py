@@ -132,6 +132,37 @@ def late_coordinates(source: np.random.Generator) -> Mapping[str, float]:
     return {"the highest coordinate falls and the lowest rises": rises}
 
 
+def scalar_tokens_meet(source: np.random.Generator) -> Mapping[str, float]:
+    """``d = 1``, ``B > 0``, ``W < 0``: no distance ``|x_i - x_j|`` grows, so the rescaled ones shrink like ``e^{-lambda t}``."""
+    n = int(source.integers(1, 7))
+    x = source.normal(size=(n, 1)) * float(source.choice([0.3, 1.0, 4.0]))
+    value, score = np.array([[source.uniform(0.1, 3)]]), -np.array([[source.uniform(0.1, 3)]])
+    speed = euclidean(x, value, score)[:, 0]
+    apart = x[:, 0][:, None] - x[:, 0][None]
+    return {"a distance grows": float((np.sign(apart) * (speed[:, None] - speed[None])).max())}
+
+
+def same_triple(source: np.random.Generator) -> Mapping[str, float]:
+    """``phi^T W phi`` in units of ``|phi|^2`` keeps its sign, and ``max |lambda_k| / lambda_1``, under scaling and change of "
+    "basis."""
+    size = int(source.integers(2, 6))
+    basis, turn = source.normal(size=(size, size)), source.normal(size=(size, size)) + 3 * np.eye(size)
+    value = basis @ np.diag(np.concatenate([[2.0], source.uniform(-1.5, 1.5, size - 1)])) @ np.linalg.inv(basis)
+    score = source.normal(size=(size, size))
+    scales = np.exp(source.uniform(-2, 2, 2))
+    inverse = np.linalg.inv(turn)
+    found = []
+    for b, w in ((value, score), (scales[0] * turn @ value @ inverse, scales[1] * inverse.T @ score @ inverse)):
+        roots, vectors = np.linalg.eig(b)
+        order = np.argsort(-np.abs(roots))
+        phi = vectors[:, order[0]].real
+        found.append((np.sign(phi @ w @ phi), float(np.abs(roots[order[1]]) / roots[order[0]].real)))
+    return {
+        "sign": abs(float(found[0][0] - found[1][0])),
+        "ratio": abs(found[0][1] - found[1][1]) / float(np.linalg.cond(basis)),
+    }
+
+
 CL_2 = register(
     Statement(
         id="CL-2",
@@ -153,6 +184,13 @@ CL_2 = register(
         r"parallel hyperplanes $\{u^{\top}z = c\}$, exactly one if $a > 0$ or $b < 0$. The bound three is attained.",
         depends=("CL-1",),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"The same holds for the map $x_i^+ = x_i + \alpha B\bar x_i$ with any $\alpha > 0$ and $f_i = (1 + "
+                r"\alpha\lambda_1)^{-k}u^{\top}x_i$ (that its extremes are monotone is PH-X2a). For $d = 1$, $B = \lambda > 0$ "
+                r"and $W < 0$ all $z_i$ tend to one value, $|z_i - z_j| \le e^{-\lambda t}|z_i(0) - z_j(0)|$, by PH-T1. Scaling "
+                r"$B$ and $W$ by positive numbers and changes of basis $(S^{-\top}WS^{-1}, SBS^{-1})$ keep a good triple good.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 r"The proof is by an adapted norm on $u^{\perp}$ (here the modulus is needed), the expansion of the scores and "
@@ -209,6 +247,10 @@ CL_2 = register(
             ),
             Variant("two instead of three", "$d = 1$, $B = W = 1$, tokens $-1, 0, 1$.", middle_token_stays),
         ),
-        property_tests=(OnInstances(late_coordinates),),
+        property_tests=(
+            OnInstances(late_coordinates),
+            OnInstances(scalar_tokens_meet),
+            OnInstances(same_triple),
+        ),
     )
 )

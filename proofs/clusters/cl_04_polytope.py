@@ -15,7 +15,7 @@ from eigentoken.proofs.bounds.head_map import row
 from eigentoken.proofs.clusters.needed import values_above_one_grow
 from eigentoken.proofs.clusters.sources import EUCLIDEAN_CLUSTERS, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.token_fields import attention, rescaled, run
+from eigentoken.proofs.properties.token_fields import attention, euclidean, rescaled, run
 from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.calculus import Index, dot, one, vector
 from eigentoken.theory.kernel.formulas import Formula
@@ -138,6 +138,15 @@ def mass_on_the_best(source: np.random.Generator) -> Mapping[str, float]:
     return {"weight off the best": float((off - n * np.exp(second - scores.max(axis=1))).max())}
 
 
+def negative_scores_meet(source: np.random.Generator) -> Mapping[str, float]:
+    """``B = I``, ``W = -c I``: no distance ``|x_i - x_j|`` grows, so all rescaled tokens tend to one point."""
+    n, d = int(source.integers(1, 6)), int(source.integers(1, 5))
+    x = source.normal(size=(n, d)) * float(source.choice([0.3, 1.0, 3.0]))
+    speed = euclidean(x, np.eye(d), -float(source.uniform(0.1, 2)) * np.eye(d))
+    apart, moved = x[:, None] - x[None], speed[:, None] - speed[None]
+    return {"a distance grows": float(np.sum(apart * moved, axis=2).max())}
+
+
 CL_4 = register(
     Statement(
         id="CL-4",
@@ -150,6 +159,12 @@ CL_4 = register(
         proof=hulls,
         depends=("CL-1",),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"For $W = -cI$, $c > 0$, no distance of two tokens grows (PH-T1), so all $z_i$ tend to one point. For $W "
+                r"\succ 0$ "
+                r"that is not symmetric only (a) and (b) are known.",
+            ),
             Remark(
                 RemarkKind.CONVENTION,
                 r"(a) For every $W$ the convex hull of the rescaled tokens $z_i = e^{-t}x_i$ is nested decreasing: along every "
@@ -197,6 +212,11 @@ CL_4 = register(
             Vector("the middle of an edge", edge_middle, ("0.975900016019", "0.975900016019", "0.894012982322")),
         ),
         variants=(Variant("IsIdentity(B)", "$B = 2I$: equal tokens leave the rescaled hull.", values_above_one_grow),),
-        property_tests=(OnInstances(nested), OnInstances(faces), OnInstances(mass_on_the_best)),
+        property_tests=(
+            OnInstances(nested),
+            OnInstances(faces),
+            OnInstances(mass_on_the_best),
+            OnInstances(negative_scores_meet),
+        ),
     )
 )

@@ -98,7 +98,9 @@ CL_6 = register(
             ),
             Remark(
                 RemarkKind.SOURCE,
-                "The recorded form has the identity for scores; any symmetric positive definite matrix will do.",
+                r"The recorded form has the identity for scores; any symmetric positive definite matrix will do, and for two "
+                r"tokens "
+                r"and more among symmetric ones no other (PH-T2).",
             ),
         ),
         vectors=(

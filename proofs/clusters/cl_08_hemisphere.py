@@ -5,8 +5,10 @@ It is AB-X1 on the sphere.  Reference: Geshkovski-et-al-perspective, from a form
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import mpmath
 import numpy as np
 
 from eigentoken.proofs.abella.ab_x01_exponential_consensus import AB_X1
@@ -15,8 +17,8 @@ from eigentoken.proofs.abella.spread import LOWEST_RISES, NESTED, SPREAD
 from eigentoken.proofs.clusters.needed import negative_values_pull_apart
 from eigentoken.proofs.clusters.sources import PERSPECTIVE, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.deterministic_data import as_floats, det_tokens
-from eigentoken.proofs.properties.token_fields import Array, random_units, run, sphere, unit_rows
+from eigentoken.proofs.properties.deterministic_data import det_tokens
+from eigentoken.proofs.properties.token_fields import Array, precise, random_units, sphere
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.proved import Proved
@@ -42,20 +44,43 @@ def normal_of(x: Array) -> Array:
     return np.asarray(solved / np.linalg.norm(solved))
 
 
-def diameter(x: Array, normal: Array) -> float:
-    """The diameter of the central projections ``x_i / w^T x_i``."""
-    y = x / (x @ normal)[:, None]
-    return float(np.max(np.linalg.norm(y[:, None] - y[None], axis=2)))
+_PAIRS = [(i, j) for i in range(4) for j in range(i)]
 
 
-def example() -> list[float]:
+def _diameter(cosines: Sequence[Any], heights: Sequence[Any]) -> Any:
+    """The diameter of the central projections ``x_i / h_i`` of four tokens, from their cosines and heights."""
+    squares = [
+        1 / heights[i] ** 2 + 1 / heights[j] ** 2 - 2 * c / (heights[i] * heights[j])
+        for c, (i, j) in zip(cosines, _PAIRS, strict=True)
+    ]
+    return mpmath.sqrt(max(squares))
+
+
+def _of_cosines(t: Any, state: Sequence[Any]) -> list[Any]:
+    """The speeds of the six cosines and the four heights of four tokens, beta = 1: a closed equation for ``V = I``."""
+    cosines, heights = [[mpmath.mpf(1)] * 4 for _ in range(4)], state[6:]
+    for c, (i, j) in zip(state[:6], _PAIRS, strict=True):
+        cosines[i][j] = cosines[j][i] = c
+    rows = [[mpmath.exp(c) for c in row] for row in cosines]
+    weights = [[each / mpmath.fsum(row) for each in row] for row in rows]
+    own = [mpmath.fdot(weights[i], cosines[i]) for i in range(4)]
+    turned = [
+        mpmath.fdot(weights[i], cosines[j]) + mpmath.fdot(weights[j], cosines[i]) - (own[i] + own[j]) * cosines[i][j]
+        for i, j in _PAIRS
+    ]
+    return turned + [mpmath.fdot(weights[i], heights) - own[i] * heights[i] for i in range(4)]
+
+
+def example() -> list[Any]:
     """beta = 1, normalised ``det_tokens(4, 5)``: height, rate, diameter at 0 and 5, lowest height at 5."""
-    x = unit_rows(as_floats(det_tokens(4, 5)))
-    w = normal_of(x)
-    height = float((x @ w).min())
-    (end,) = run(lambda t, y: sphere(y, np.eye(5), np.eye(5)), x, [5.0])
-    rate = 4 * height / (1 + 3 * np.exp(2.0))
-    return [height, float(rate), diameter(x, w), diameter(end, w), float((end @ w).min())]
+    with mpmath.workdps(30):
+        x = mpmath.matrix([[each / mpmath.norm(row) for each in row] for row in det_tokens(4, 5)])
+        gram = x * x.T
+        height = 1 / mpmath.sqrt(mpmath.fsum(mpmath.lu_solve(gram, mpmath.ones(4, 1))))
+        start = [gram[i, j] for i, j in _PAIRS] + [height] * 4
+        end = precise(_of_cosines, start, 5, 18)
+        rate = 4 * height / (1 + 3 * mpmath.exp(2))
+        return [height, rate, _diameter(start[:6], start[6:]), _diameter(end[:6], end[6:]), min(end[6:])]
 
 
 def antipodal_pair_rests() -> Verdict:
@@ -120,8 +145,8 @@ CL_8 = register(
                 "height, rate, diameters at t = 0 and 5, lowest height at 5",
                 example,
                 (
-                    *("0.249480309101977", "0.043074804120368", "6.9772361888116"),
-                    *("0.1226872367112", "0.6764888620345"),
+                    *("0.249480309101977", "0.043074804120368", "6.977236188811607"),
+                    *("0.122687236711216", "0.676488862034515"),
                 ),
             ),
         ),

@@ -106,6 +106,11 @@ def scalar_equation(source: np.random.Generator) -> Mapping[str, float]:
         moved = (speed @ x.T + x @ speed.T)[~np.eye(n, dtype=bool)]
         stated = slope(rho, n, beta, softmax, np.exp)
         found["SA" if softmax else "USA"] = gap(moved, np.full_like(moved, stated))
+    near = 1e-6
+    for softmax, rate_ in ((True, 2.0), (False, 2 * float(np.exp(beta)))):
+        found["SA near 1" if softmax else "USA near 1"] = (
+            abs(float(slope(1 - near, n, beta, softmax, np.exp)) / near / rate_ - 1) - 20 * near
+        )
     return found
 
 
@@ -184,6 +189,13 @@ CL_9 = register(
         derive=derive,
         prose_from=("three kinds of tokens", "between the simplex and consensus it rises"),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Of the scalar equations: the only other rest is the simplex $\rho = -\frac1{n-1}$, so no rate holds from every "
+                r"start; near consensus $1 - \rho \sim Ce^{-2t}$ (softmax) and $Ce^{-2e^{\beta}t}$ (unnormalised); for $\beta = "
+                r"0$ and $\rho(0) = 0$, $\rho = \frac{e^{2t} - 1}{e^{2t} + n - 1}$. Times from 0 in closed form (exponential "
+                r"integrals) are the vectors.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 "The second claim is proved by the kernel (CL-9a). That tokens which start equiangular stay so needs that "

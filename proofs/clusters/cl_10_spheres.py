@@ -15,6 +15,7 @@ from eigentoken.proofs.clusters.needed import negative_values_pull_apart, stable
 from eigentoken.proofs.clusters.sources import SPHERES, abstract
 from eigentoken.proofs.properties.checks import OnInstances, gap
 from eigentoken.proofs.properties.token_fields import random_units
+from eigentoken.proofs.steps.tensor_reductions import velocity
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import IsIdentity, Relation
 from eigentoken.theory.language.places import ConsensusSet
@@ -124,6 +125,24 @@ def bracket_changes_sign_on_the_circle() -> Verdict:
     return holds(f"the bracket is {values[0]} at c = 9/10") if values[0] < 0 < values[1] else fails(f"{values}")
 
 
+def antipodal_pair_rests() -> Verdict:
+    """``V = I``, ``M = beta I``, tokens +-e_1 in three dimensions: at rest for every beta."""
+    e = ((sp.Integer(1), 0, 0), (sp.Integer(-1), 0, 0))
+    identity = tuple(tuple(sp.Integer(i == j) for j in range(3)) for i in range(3))
+    scores = tuple(tuple(BETA * each for each in row) for row in identity)
+    speed = velocity("attention-flow", {"V": identity, "M": scores}, e)
+    rests = all(sp.simplify(each) == 0 for row in speed for each in row)
+    return holds("both velocities vanish for every beta") if rests else fails(f"{speed}")
+
+
+def two_islands_rest() -> Verdict:
+    """``w_ij = 0`` between two groups, one at e_1, one at e_2: each is pushed along itself alone, for every interaction."""
+    first, own = sp.Matrix([1, 0, 0]), sp.Symbol("p", positive=True)
+    push = own * first
+    tangent = push - first * (first.T * push)[0]
+    return holds("no group moves, and they differ") if tangent == sp.zeros(3, 1) else fails(f"{tangent}")
+
+
 CL_10 = register(
     Statement(
         id="CL-10",
@@ -147,7 +166,10 @@ CL_10 = register(
                 RemarkKind.OPEN,
                 "From a direction of positive curvature to almost every start: convergence of every trajectory (Lojasiewicz) and "
                 "the null basins of strict saddles, as in AB-X0; checked here are the averages and the sign. Whether the "
-                "thresholds are sharp is open.",
+                "thresholds are sharp is open. The same holds for any symmetric nonnegative weights w on a connected graph and "
+                "any "
+                "analytic interaction whose bracket is positive on [-1, 1): so for d at least 3 wherever it increases and is "
+                "convex.",
             ),
         ),
         vectors=(
@@ -161,6 +183,12 @@ CL_10 = register(
                 "Relation(Eigenvalue(M, 1) >= -1/2)",
                 "$d = 3$, $M = -2I$: the regular tetrahedron attracts an open set.",
                 stable_tetrahedron,
+            ),
+            Variant("almost every start", "An antipodal pair rests, for every $\\beta$ and $d$.", antipodal_pair_rests),
+            Variant(
+                "a connected graph",
+                "Two groups with no weight between them, each at one point: they never meet.",
+                two_islands_rest,
             ),
             Variant(
                 "Relation(d >= 3)",

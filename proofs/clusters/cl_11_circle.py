@@ -46,9 +46,9 @@ def mode(m: int, steep: Any) -> Any:
 
 
 def modes() -> list[Any]:
-    """Modes 1 and 2 for k = 20; the k at which mode 1 changes sign."""
+    """Modes 1 and 2 for k = 20; the k at which mode 1 changes sign; mode 1 for k = 10."""
     with mpmath.workdps(30):
-        return [mode(1, 20), mode(2, 20), mpmath.findroot(lambda steep: mode(1, steep), 11)]
+        return [mode(1, 20), mode(2, 20), mpmath.findroot(lambda steep: mode(1, steep), 11), mode(1, 10)]
 
 
 def pentagon_is_a_maximum() -> Verdict:
@@ -155,9 +155,9 @@ CL_11 = register(
         ),
         vectors=(
             Vector(
-                "modes 1, 2 for k = 20, threshold",
+                "modes 1, 2 for k = 20, threshold, mode 1 for k = 10",
                 modes,
-                ("-0.374636725024167", "-0.980817547379258", "11.2129018526564"),
+                ("-0.374636725024167", "-0.980817547379258", "11.2129018526564", "0.1165"),
             ),
         ),
         property_tests=(OnInstances(against_differences), OnInstances(second_derivative)),

@@ -15,7 +15,7 @@ from eigentoken.proofs.abella.causal_examples import discrete_sphere_stays, unbo
 from eigentoken.proofs.clusters.needed import first_token_moves
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances
-from eigentoken.proofs.properties.token_fields import on_circle, random_units, run, sphere
+from eigentoken.proofs.properties.token_fields import precise, random_units, sphere, turning
 from eigentoken.theory.kernel.kernel import Kernel
 from eigentoken.theory.kernel.propositions import proposition
 from eigentoken.theory.kernel.proved import Proved
@@ -34,17 +34,12 @@ def proof(kernel: Kernel) -> Proved:
     return kernel.conjunction(*(kernel.part(known, proposition(each)) for each in CLAIMS))
 
 
-def _angles(t: float, state: Any) -> Any:
-    theta = state[0]
-    x = on_circle(theta)
-    speed = sphere(x, np.eye(2), np.eye(2), causal=True)
-    return np.array([speed[:, 1] * np.cos(theta) - speed[:, 0] * np.sin(theta)])
-
-
-def angles_at_five() -> list[float]:
+def angles_at_five() -> list[Any]:
     """``P = I``, weights that sum to one, angles (0, pi/2, 5/2)."""
-    (end,) = run(_angles, np.array([[0, np.pi / 2, 2.5]]), [5.0])
-    return [float(each) for each in end[0]]
+    import mpmath
+
+    start = [mpmath.mpf(0), mpmath.pi / 2, mpmath.mpf(5) / 2]
+    return precise(lambda t, theta: turning(theta, (1, 1), causal=True), start, 5, 18)
 
 
 def bad_third_angle() -> list[float]:
@@ -104,7 +99,7 @@ CL_12 = register(
             ),
         ),
         vectors=(
-            Vector("angles at t = 5", angles_at_five, ("0", "0.25927703422064", "0.59505418362537")),
+            Vector("angles at t = 5", angles_at_five, ("0", "0.259277034220636", "0.595054183625373")),
             Vector(
                 "bad third angle, and how far it is beyond the antipode",
                 bad_third_angle,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy as sp
 from sympy.core.symbol import Str
@@ -18,7 +19,7 @@ from sympy.core.symbol import Str
 from eigentoken.proofs.bounds.rows import for_all
 from eigentoken.proofs.clusters.sources import CAUSAL, recorded
 from eigentoken.proofs.properties.checks import OnInstances, gap
-from eigentoken.proofs.properties.token_fields import on_circle, run, sphere
+from eigentoken.proofs.properties.token_fields import precise, sphere, turning
 from eigentoken.theory.kernel.formulas import Formula
 from eigentoken.theory.kernel.instances import VelocityIs, rows
 from eigentoken.theory.kernel.propositions import Atom, ForAll, Proposition, proposition
@@ -159,17 +160,11 @@ def stable_off_the_eigenvectors() -> Verdict:
     return fails(f"velocity {speed}, eigenvalues {first}, {second}")
 
 
-def on_the_way() -> list[float]:
+def on_the_way() -> list[Any]:
     """Angles at t = 3 from (0.3, 1.9)."""
-    value, score = np.diag([2.0, 1.0]), np.diag([-1.0, 1 + 8 / 3 * np.log(2)])
-
-    def field(t: float, state: Any) -> Any:
-        theta = state[0]
-        speed = sphere(on_circle(theta), value, score, causal=True)
-        return np.array([speed[:, 1] * np.cos(theta) - speed[:, 0] * np.sin(theta)])
-
-    (end,) = run(field, np.array([[0.3, 1.9]]), [3.0])
-    return [float(each) for each in end[0]]
+    score, value = (-1, 1 + 8 * mpmath.ln2 / 3), (2, 1)
+    start = [mpmath.mpf("0.3"), mpmath.mpf("1.9")]
+    return precise(lambda t, theta: turning(theta, score, value, causal=True), start, 3, 18)
 
 
 def classified(source: np.random.Generator) -> Mapping[str, float]:
@@ -206,6 +201,13 @@ def _off_axis(source: np.random.Generator, aligned: bool) -> Mapping[str, float]
     xi, x, along = np.array([1.0, 0]), np.array([c, s]), np.array([-s, c])
     slope = float(along @ score @ (xi - x) - x @ score @ along)
     return {"a stable state off the axis": -float(s + c * slope)}
+
+
+def opposite_scores(source: np.random.Generator) -> Mapping[str, float]:
+    """``P = -kI``, ``k > 0``, ``lambda_2 >= 0``: ``e^sigma > 1 > (lambda_1 - mu)|c|/lambda_1``, so nothing rests off the axis."""
+    top, c, k = float(source.uniform(0.1, 2)), -float(source.uniform(0.01, 0.999)), float(source.uniform(0.01, 4))
+    second = float(source.uniform(0, top))
+    return {"an equilibrium off the axis": (top - second) * -c / top - float(np.exp(-k * (c - 1)))}
 
 
 def no_stable_state_off_the_axis(source: np.random.Generator) -> Mapping[str, float]:
@@ -254,6 +256,13 @@ CL_13 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
+                r"So for two tokens no such state is stable if $P = kI$ or $P = kU$ with $k \ge 0$ (there $\sigma' \le 0$ where "
+                r"$c < 0$; for more tokens it is the conjecture CL-13a), and none exists if $P = kI$, $k < 0$ and $\lambda_2 \ge "
+                r"0$. $x_2 = -\xi$ is stable iff $e^{-2\xi^{\top}P\xi}\lambda_1 < \lambda_1 - \lambda_2$; from a hemisphere "
+                r"everything tends to $\xi$ (AB-T6.1).",
+            ),
+            Remark(
+                RemarkKind.OPEN,
                 "The eigenvalues off the plane are read from the equation and seen on random instances.",
             ),
         ),
@@ -280,9 +289,12 @@ CL_13 = register(
         ),
         vectors=(
             Vector("eigenvalues at the counterexample", lambda: _spectrum()[1:], ("-1", "-0.854517744447956")),
-            Vector("angles at t = 3 from (0.3, 1.9)", on_the_way, ("0.015399727535765", "1.91193419495598")),
+            Vector("angles at t = 3 from (0.3, 1.9)", on_the_way, ("0.015399727535765", "1.911934194955977")),
         ),
-        property_tests=(OnInstances(classified),),
+        property_tests=(
+            OnInstances(classified),
+            OnInstances(opposite_scores),
+        ),
     )
 )
 

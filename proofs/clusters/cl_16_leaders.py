@@ -331,6 +331,24 @@ def diagonal_gains_leave_the_hull() -> Verdict:
     return holds(f"the coordinates of {moved} sum to {sum(moved)}") if sum(moved) > 1 else fails(f"{moved}")
 
 
+def three_without_a_leader() -> Verdict:
+    """``M = (1, 2; -2, 1)``, whose symmetric part is I, tokens at 120 degrees: each scores the next one above itself."""
+    score = sp.Matrix([[1, 2], [-2, 1]])
+    tokens = [sp.Matrix([sp.cos(2 * sp.pi * k / 3), sp.sin(2 * sp.pi * k / 3)]) for k in range(3)]
+    ahead = [sp.simplify((tokens[k].T * score * (tokens[(k + 1) % 3] - tokens[k]))[0]) for k in range(3)]
+    if all(each > 0 for each in ahead):
+        return holds(f"each sees the next one ahead by {ahead[0]}")
+    return fails(f"{ahead}")
+
+
+def one_of_two_leads(source: np.random.Generator) -> Mapping[str, float]:
+    """Two distinct tokens, ``sym M > 0``: the two gaps ``x_i^T M (x_i - x_j)`` sum to a positive number, so one is positive."""
+    d = int(source.integers(1, 5))
+    root, turn, x = source.normal(size=(d, d)), source.normal(size=(d, d)), source.normal(size=(2, d))
+    score = root @ root.T + 0.1 * np.eye(d) + 3 * (turn - turn.T)
+    return {"nobody leads": -max(float(x[k] @ score @ (x[k] - x[1 - k])) for k in range(2))}
+
+
 def leaders_stay(source: np.random.Generator) -> Mapping[str, float]:
     """Hard attention with gains from 0 to 1, repeated tokens among them: a leader rests, stays one, and hulls are nested."""
     n, d = int(source.integers(2, 7)), int(source.integers(1, 5))
@@ -392,7 +410,9 @@ CL_16 = register(
                 r"over the steps, for $M = -B$, $B \succeq 0$ and $\gamma_t = \frac2{t+2}$, the rate $J \le "
                 r"\frac2{t+2}\lambda_{\max}(B)\operatorname{diam}^2$ holds as long as $0$ stays in the hull. That almost every "
                 r"start has one best token for each token, for invertible $M$, is said in the source and not shown here; and "
-                r"with a gain that is a diagonal matrix hulls are not nested.",
+                r"with a gain that is a diagonal matrix hulls are not nested. That piecewise affine maps keep null sets null, by "
+                r"which the source argues, is false: $M = -1$, $\gamma = \frac12$ sends $x_1 > 0 > x_2$ both to the midpoint. If "
+                r"only $\operatorname{sym}M \succ 0$, one of two distinct tokens is a leader, of three perhaps none.",
             ),
         ),
         printed=Printed(
@@ -433,11 +453,16 @@ CL_16 = register(
                 largest_is_no_leader,
             ),
             Variant(
+                "two tokens, for a leader if only sym M > 0",
+                r"$M = (1, 2; -2, 1)$, three tokens at $120^{\circ}$: none is a leader.",
+                three_without_a_leader,
+            ),
+            Variant(
                 "one gain for all coordinates",
                 r"the gain $\operatorname{diag}(\frac35, \frac7{10})$ moves a corner of the triangle $0, e_1, e_2$ out of it.",
                 diagonal_gains_leave_the_hull,
             ),
         ),
-        property_tests=(OnInstances(leaders_stay), OnInstances(frank_wolfe_steps)),
+        property_tests=(OnInstances(leaders_stay), OnInstances(frank_wolfe_steps), OnInstances(one_of_two_leads)),
     )
 )

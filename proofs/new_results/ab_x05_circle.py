@@ -100,6 +100,11 @@ def positive_somewhere(source: np.random.Generator) -> Mapping[str, float]:
     return found
 
 
+def _turning_angle() -> list[sp.Expr]:
+    """``H = e^c (1 - c - c^2) = 0`` at ``c = (sqrt 5 - 1)/2``."""
+    return [sp.acos((sp.sqrt(5) - 1) / 2) * 180 / sp.pi]
+
+
 AB_X5 = register(
     Statement(
         id="AB-X5",
@@ -123,7 +128,10 @@ AB_X5 = register(
                 "five tokens and more the theorem of Criscitiello, Rebjock, McRae and Boumal is needed.",
             ),
         ),
-        vectors=(Vector("largest eigenvalues of the Hessian", largest, ("0.735758882343", "2.274489973922", "4")),),
+        vectors=(
+            Vector("largest eigenvalues of the Hessian", largest, ("0.735758882343", "2.274489973922", "4")),
+            Vector("the angle from which on H is not negative, in degrees", _turning_angle, ("51.8273",)),
+        ),
         property_tests=(OnInstances(positive_somewhere),),
     )
 )

@@ -172,6 +172,41 @@ def conformal(source: np.random.Generator) -> Mapping[str, float]:
     }
 
 
+def multipliers(source: np.random.Generator) -> Mapping[str, float]:
+    """At consensus on v_k, by differences: ``e^{-a}`` on disagreements, ``e^{-a} + (1 - e^{-a}) lambda_l/lambda_k`` on common
+    shifts, ``a = alpha lambda_k``; for k = 1 all are below 1 exactly where ``(1 - e^{-a})(lambda_1 - lambda_d) < 2 lambda_1``.
+    """
+    n, d, alpha = int(source.integers(2, 6)), int(source.integers(2, 5)), float(source.uniform(0.05, 2))
+    values = np.sort(source.normal(size=d))[::-1] * float(source.uniform(0.3, 2))
+    values *= min(1.0, 2 / (alpha * float(np.abs(values).max())))
+    k = int(source.integers(0, d))
+    if abs(values[k]) < 0.05:
+        values[k] = 0.05
+    kept, step, worst = float(np.exp(-alpha * values[k])), 1e-5, 0.0
+    for other in (each for each in range(d) if each != k):
+        common = kept + (1 - kept) * values[other] / values[k]
+        for pattern, stated in ((np.ones(n), common), (np.eye(n)[0] - np.eye(n)[-1], kept)):
+            ends = []
+            for sign in (1, -1):
+                x = np.tile(np.eye(d)[k], (n, 1))
+                x[:, other] = sign * step * pattern
+                ends.append(layer(x / np.linalg.norm(x, axis=1, keepdims=True), np.diag(values), alpha)[:, other])
+            worst = max(
+                worst, float(np.abs((ends[0] - ends[1]) / (2 * step) - stated * pattern).max()) / (1 + abs(stated))
+            )
+    found = {"multipliers": worst - 1e-8}
+    top = float(values.max())
+    if values[k] < top - 1e-3:
+        found["not principal"] = 1 - (kept + (1 - kept) * top / float(values[k]))
+    low = float(values.min())
+    if top > 0.05 and np.sum(np.abs(values - top) < 1e-9) == 1:
+        kept = float(np.exp(-alpha * top))
+        radius = max(kept, *(abs(kept + (1 - kept) * each / top) for each in values if each < top))
+        room = 2 * top - (1 - kept) * (top - low)
+        found["stable"] = min(abs(room), (radius - 1) * float(np.sign(room)))
+    return found
+
+
 CT_11 = register(
     Statement(
         id="CT-11",
@@ -197,6 +232,14 @@ CT_11 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
+                r"At consensus on $v_k$, $\lambda_k \neq 0$, the multipliers are $e^{-\alpha\lambda_k}$ [$(n-1)(d-1)$ times] and "
+                r"$e^{-\alpha\lambda_k} + (1 - e^{-\alpha\lambda_k})\lambda_\ell/\lambda_k$: one is above 1 where $\lambda_k < "
+                r"\lambda_1$, and for a simple $\lambda_1 > 0$ consensus on $v_1$ is stable iff $(1 - "
+                r"e^{-\alpha\lambda_1})(\lambda_1 - \lambda_d) < 2\lambda_1$, which $\alpha|\lambda_d| \le 2$ implies. Compared "
+                r"with differences.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
                 r"For $n \ge 3$ or $\lambda_2 > 0$, $d \ge 2$, simple $\lambda_1 > 0$ and $\alpha\max(0, -\lambda_d) < "
                 r"2$ almost every orbit "
                 r"converges to principal consensus: proved on paper (descent sequences are cited), not in the kernel. "
@@ -214,6 +257,6 @@ CT_11 = register(
                 ),
             ),
         ),
-        property_tests=(OnInstances(conformal),),
+        property_tests=(OnInstances(conformal), OnInstances(multipliers)),
     )
 )

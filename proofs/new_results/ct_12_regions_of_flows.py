@@ -173,7 +173,7 @@ CT_12 = register(
     Statement(
         id="CT-12",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="The open hemisphere is a basin of principal consensus for the attention flow",
         systems=("attention-flow",),
         conditions=REGION,
@@ -219,7 +219,7 @@ CT_13 = register(
     Statement(
         id="CT-13",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="A ball of attraction of principal consensus of the attention flow with an explicit radius and rate",
         systems=("attention-flow",),
         conditions=(Symmetric(V), SimpleTop(V), Relation(Eigenvalue(V, 1) > 0), Relation(d >= 2)),

@@ -195,6 +195,19 @@ def on_a_ring(source: np.random.Generator) -> Mapping[str, float]:
     return found
 
 
+def large_rings(source: np.random.Generator) -> Mapping[str, float]:
+    """Rings of an odd number of tokens and a large radius: they diverge exactly beyond the angle stated."""
+    m = int(source.choice([3, 5, 7, 9, 11, 13, 15]))
+    border = np.pi / 2 * (1 - 1 / m if m % 4 == 3 else 1 + 1 / m)
+    omega = float(source.uniform(0.02, np.pi - 0.02))
+    omega = omega if abs(omega - border) > 0.02 else border + 0.02
+    angles = 2 * np.pi * np.arange(m) / m
+    scores = 1e6 * np.cos(angles + omega * source.choice([-1, 1]))
+    weights = np.exp(scores - scores.max())
+    rate = -float(weights @ np.cos(angles)) / float(weights.sum())
+    return {"the sign": -rate * float(np.sign(omega - border))}
+
+
 class _Numpy:
     """The names of mpmath that :func:`growth` uses."""
 
@@ -223,7 +236,8 @@ PH_X1 = register(
         r"$r_*$, smaller rings tend to 0 and larger ones diverge; for $|\omega| \ge 90^{\circ}$ every ring diverges. "
         r"For even $m$ the "
         r"sign of $\dot r$ is that of $-\cos\omega$. For $m \equiv 3\ (4)$ large rings diverge iff $|\omega| > 90^{\circ}(1 - "
-        r"\frac1m)$. So definite symmetric parts with $B = -I$ do not give convergence to 0 beyond $60^{\circ}$.",
+        r"\frac1m)$, for $m \equiv 1\ (4)$, $m \ge 5$, iff $|\omega| \ge 90^{\circ}(1 + \frac1m)$. So definite symmetric parts "
+        r"with $B = -I$ do not give convergence to 0 beyond $60^{\circ}$.",
         depends=("PH-T2",),
         derive=derive,
         prose_from=("the rest",),
@@ -242,6 +256,6 @@ PH_X1 = register(
             ),
             Vector("70 degrees: rate at r = 2, r(4) from 1.45", at_seventy, ("0.154001597037162", "1.33869473")),
         ),
-        property_tests=(OnInstances(on_a_ring),),
+        property_tests=(OnInstances(on_a_ring), OnInstances(large_rings)),
     )
 )

@@ -153,7 +153,7 @@ PM_X1 = register(
     Statement(
         id="PM-X1",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="The open hemisphere is a basin of principal consensus for attention layers",
         systems=("attention-map",),
         conditions=REGION,
@@ -161,6 +161,13 @@ PM_X1 = register(
         derive=hemisphere_steps,
         claims_from=(("the heights stay positive",), ("the heights stay positive",)),
         notes=(
+            Remark(
+                RemarkKind.OPEN,
+                r"Of independent uniform starts at least the share $2^{1-n}$ lies in the basin of $v_1$ or of its negative. "
+                r"Several heads, if they share left and right eigenvectors, $U_hv = \lambda_hv$, $\lVert U_h\rVert \le \rho_h < "
+                r"\lambda_h$ across: the factor is the largest $\frac{1 + \alpha\sum\rho_hg^h}{1 + \alpha\sum\lambda_hg^h}$ over "
+                r"$g^h \in [(1 + R^2)^{-1/2}, (1 + R^2)^{1/2}]$.",
+            ),
             Remark(
                 RemarkKind.OPEN,
                 r"With $R$ the largest $\tan\angle(x_i, v_1)$ and $\rho = \max_{\ell \ge 2}|\lambda_{\ell}|$ each layer "
@@ -315,7 +322,7 @@ PM_X2 = register(
     Statement(
         id="PM-X2",
         kind=Kind.THEOREM,
-        source=Source(HERE, "certified regions of attraction"),
+        source=Source(HERE, "certified basins of attraction"),
         title="A ball of attraction of principal consensus with an explicit radius and rate",
         systems=("attention-map",),
         conditions=(

@@ -84,9 +84,10 @@ def lengths(alpha: Any) -> list[float]:
 
 
 def flipping_cycle() -> list[float]:
-    """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps, from the top.
+    """``V = diag(3/10, -1)``, alpha = 9/5, three tokens that flip their second entry: the multipliers of two steps.
 
-    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections.
+    They are the eigenvalues of ``G^T G``, ``G = diag(r)^{-1/2} P' T P diag(r')^{-1/2}`` with the tangent projections;
+    last the bound of the largest.
     """
     value, alpha, wide = np.diag([0.3, -1.0]), 1.8, np.sqrt(7) / 4
     x = np.array([[0.0, 1.0], [wide, 0.75], [-wide, 0.75]])
@@ -98,7 +99,33 @@ def flipping_cycle() -> list[float]:
     here, there = x @ turn, other @ turn
     G = np.array([[there[i] @ ((i == j) * here[j] + alpha / 3 * value @ here[j]) for j in range(3)] for i in range(3)])
     G = G / np.sqrt(sizes[0])[:, None] / np.sqrt(sizes[1])[None]
-    return [float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]]
+    least = (1 + alpha * 0.3 / 3) / (2 * alpha / 3 / (2 - 2 * alpha / 3) - 1)  # (1 + alpha lambda_1 phi)/(|delta| - 1)
+    return [*(float(each) for each in np.linalg.eigvalsh(G.T @ G)[::-1]), least**2]
+
+
+def flipping_family(source: np.random.Generator) -> Mapping[str, float]:
+    """m tokens that jump between +-v_d, the others flip their height: a 2-cycle, and a multiplier of at least what is stated."""
+    m, pairs = int(source.integers(1, 4)), int(source.integers(1, 3))
+    n, top = m + 2 * pairs, float(source.uniform(0.05, 1.5))
+    share = m / n
+    low = 2 / (1 + share)
+    alpha = low + (2 - low) * float(source.uniform(0.05, 0.95))
+    delta = 2 * share * alpha / (2 - (1 - share) * alpha)
+    wide = np.sqrt(1 - delta**2 / 4)
+    x = np.array([[0.0, 1.0]] * m + [[wide, delta / 2], [-wide, delta / 2]] * pairs)
+    value, other = np.diag([top, -1.0]), x * [1, -1]
+    y, back = raw(x, value, alpha), raw(other, value, alpha)
+    sizes = np.linalg.norm(y, axis=1), np.linalg.norm(back, axis=1)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    here, there = x @ turn, other @ turn
+    G = (there @ here.T) * np.eye(n) + alpha / n * there @ value @ here.T
+    G = G / np.sqrt(sizes[0])[:, None] / np.sqrt(sizes[1])[None]
+    stated = ((1 + alpha * top * share) / (delta - 1)) ** 2
+    return {
+        "a 2-cycle": gap(unit_rows(y), other),
+        "unstable": (stated - float(np.linalg.eigvalsh(G.T @ G)[-1])) / stated,
+        "above 1": 1 - stated,
+    }
 
 
 def grows(source: np.random.Generator) -> Mapping[str, float]:
@@ -142,6 +169,17 @@ PM_X3 = register(
         notes=(
             Remark(
                 RemarkKind.OPEN,
+                r"At a 2-cycle $x \leftrightarrow x'$ the multipliers of two steps are the eigenvalues of $G^{\top}G$, $G = "
+                r"\operatorname{diag}(r_i)^{-1/2}P'TP\operatorname{diag}(r_i')^{-1/2}$, $Tx = (x_i + \alpha V\bar x)_i$: real "
+                r"and not negative. For $\frac2{1 + \varphi} < \alpha|\lambda_d| < 2$, $\varphi = \frac mn$, $n - m \ge 2$ (even "
+                r"if $d = 2$), there are 2-cycles in which $m$ tokens jump between $\pm v_d$ and the others flip their height "
+                r"$\pm\frac12|\delta|$, $|\delta| = \frac{2\varphi\alpha|\lambda_d|}{2 - (1 - \varphi)\alpha|\lambda_d|}$; all "
+                r"are unstable, with a multiplier of at least $\bigl(\frac{1 + \alpha\lambda_1\varphi}{|\delta| - 1}\bigr)^2 > "
+                r"1$. Of simulations with an even number of tokens: distinct tokens may coalesce in floats, and then behave as "
+                r"two.",
+            ),
+            Remark(
+                RemarkKind.OPEN,
                 r"With $L(x) = \sum_i|y_i|$ the claim gives $L(x^+) - L(x) = \frac12\sum_ir_i(x^+)|x_i^{++} - x_i|^2 \ge 0$, for "
                 r"every step $\alpha$ (seen on random instances). Orbits that stay away from $y_i = 0$ tend to a fixed "
                 r"point or a "
@@ -162,10 +200,12 @@ PM_X3 = register(
                 ("6.329739463833", "13.249374923955", "13.656523489075", "13.666408226463"),
             ),
             Vector(
-                "a 2-cycle of three tokens: multipliers of two steps", flipping_cycle, ("5.73725", "0.42250", "0.08541")
+                "a 2-cycle of three tokens: multipliers of two steps, and the stated bound of the largest",
+                flipping_cycle,
+                ("5.73725", "0.42250", "0.08541", "5.5696"),
             ),
         ),
         variants=(Variant("Symmetric(V)", "A quarter turn, one token: it turns for ever.", rotation_turns_for_ever),),
-        property_tests=(OnInstances(grows),),
+        property_tests=(OnInstances(grows), OnInstances(flipping_family)),
     )
 )

@@ -13,7 +13,18 @@ import numpy as np
 
 from eigentoken.proofs.properties.trajectories import extrapolated, integrate
 
-__all__ = ["attention", "euclidean", "on_circle", "precise", "random_units", "rescaled", "run", "sphere", "unit_rows"]
+__all__ = [
+    "attention",
+    "euclidean",
+    "on_circle",
+    "precise",
+    "random_units",
+    "rescaled",
+    "run",
+    "sphere",
+    "turning",
+    "unit_rows",
+]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -61,6 +72,21 @@ def sphere(x: Array, value: Array, score: Array, *, causal: bool = False, softma
     weights = attention(x, score, causal) if softmax else np.exp(x @ score @ x.T) / len(x)
     push = weights @ x @ value.T
     return np.asarray(push - np.sum(push * x, axis=1, keepdims=True) * x)
+
+
+def turning(angles: Sequence[Any], score: Any, value: Any = (1, 1), *, causal: bool = False) -> list[Any]:
+    """The speeds of angles on the circle, in mpmath, scores ``diag(score)``, values ``diag(value)``, rows sum to one."""
+    import mpmath
+
+    units = [(mpmath.cos(each), mpmath.sin(each)) for each in angles]
+    speeds = []
+    for i, (c, s) in enumerate(units):
+        seen = units[: i + 1] if causal else units
+        weights = [mpmath.exp(score[0] * c * a + score[1] * s * b) for a, b in seen]
+        up = mpmath.fdot(weights, [value[1] * b for _, b in seen])
+        across = mpmath.fdot(weights, [value[0] * a for a, _ in seen])
+        speeds.append((c * up - s * across) / mpmath.fsum(weights))
+    return speeds
 
 
 def precise(field: Any, start: Sequence[Any], time: Any, digits: int = 22) -> list[Any]:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from eigentoken.cli import app
 from eigentoken.proofs import verify as verification
+from eigentoken.theory.language.conditions import SimpleTop
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.steps import Derivation, Identity
 from eigentoken.theory.statements.subjects import subject_of
@@ -51,6 +52,13 @@ def test_the_registry_answers_questions() -> None:
     assert listed("--search", "hemisphere") >= {"AB-T4.1", "AB-X1"}
     assert listed("--needs", "symmetric", "--about", "causal") == listed("--needs", "symmetric") & causal
     assert listed("--search", "no such words anywhere") == set()
+    leaders = {each.id for each in statements() if any(isinstance(part, SimpleTop) for part in each.conditions)}
+    assert listed("--needs", "gap") >= leaders | {"AB-X6", "BD-E1"} and "CL-13b" not in listed("--needs", "gap")
+    assert {"BD-E2", "PM-X2", "PM-T2+"} <= listed("--needs", "step") and not {"CT-13", "PM-X1"} & listed(
+        "--needs", "step"
+    )
+    assert listed("--search", "basin") >= {"BD-R2", "CT-12", "CT-13", "PM-X1", "PM-X2"}
+    assert "BD-M2" in listed("--about", "mask")
     assert {"BD-S1", "BD-S2", "BD-S3", "BD-R3", "BD-T3"} == listed("--about", "row of attention weights")
     assert listed("--about", "rotary-flow") == {each.id for each in statements() if "rotary-flow" in each.systems}
 

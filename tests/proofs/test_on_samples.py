@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from eigentoken.numerics.certified.matrices import as_enclosure
 from eigentoken.proofs import on_samples
 from eigentoken.proofs.typeset.summary import summary
 from eigentoken.theory.statements.registry import statements
@@ -31,9 +34,30 @@ def test_the_page_is_what_the_script_writes(table: Any) -> None:
 def test_a_sample_gives_what_is_recorded(table: Any) -> None:
     found = table.of_sample("glassllm")
     record = on_samples.recorded()
-    assert set(found) == {name for name, said in record.items() if "glassllm" in said}
+    assert set(found) | set(table.MARGINS) == {name for name, said in record.items() if "glassllm" in said}
+    found |= table.margins_of_sample("glassllm")
     for name, said in found.items():
-        assert said == pytest.approx(record[name]["glassllm"], rel=1e-4)
+        stored = record[name]["glassllm"]
+        assert {each for each in said if said[each] is None} == {each for each in stored if stored[each] is None}
+        numbers = {each: value for each, value in said.items() if value is not None}
+        assert numbers == pytest.approx({each: stored[each] for each in numbers}, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_margin_is_at_least_what_the_eigenvalues_say(table: Any, seed: int) -> None:
+    """BD-E1 on matrices near a rank-one leader; equality in the plane; no margin, no bound."""
+    source = np.random.default_rng(seed)
+    d = int(source.integers(2, 8))
+    v = source.normal(size=d)
+    matrix = 4 * np.outer(v, v) / (v @ v) + 0.3 * source.normal(size=(d, d))
+    bound = table.margin_above(as_enclosure(matrix, name="F"))
+    values = np.sort(np.linalg.eigvals(matrix).real)
+    assert bound == math.inf or bound >= values[-2] / values[-1] - 1e-12
+    turned = np.linalg.qr(source.normal(size=(2, 2)))[0]
+    plane = turned @ np.array([[3.0, -0.5], [0.5, 1.0]]) @ turned.T
+    assert table.margin_above(as_enclosure(plane, name="F")) == pytest.approx((4 - 3**0.5) / (4 + 3**0.5), rel=1e-9)
+    assert table.margin_above(as_enclosure(np.array([[1.0, -0.75], [0.75, 0.0]]), name="F")) == math.inf
+    assert table.margin_above(as_enclosure(-np.diag([1.0, 3.0]), name="F")) == math.inf
 
 
 def test_six_statements_say_something_of_a_trained_model() -> None:

@@ -16,6 +16,10 @@ KNOWN_BOUNDS: dict[str, tuple[Known, ...]] = {
         Known("real part", "the modulus of the others is not bounded"),
         Known("the top eigenvector", "the second one in its place"),
     ),
+    "BD-E2": (
+        Known("mu_- > 0", "F = diag(-1/4, -1/2), alpha = 1: differences grow by 4/3", place="c2", searched=False),
+        Known("the step", "F = diag(1, -2), alpha = 3: the multiplier -5/4", place="c3", searched=False),
+    ),
     "BD-H1": (
         Known("modulus dominance", "F = P = diag(1, -2), alpha = 1/4: ends at +- e_2", place="c1", searched=False),
         Known("a simple leader", "it follows from its modulus", needed=False, place="c0"),

@@ -77,6 +77,8 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
             searched=False,
         ),
         Known("Relation(d >= 3)", "d = 2: the bracket changes sign", place="c2", searched=False),
+        Known("almost every start", "an antipodal pair rests"),
+        Known("a connected graph", "two groups with no weight between them"),
     ),
     "CL-12": (
         Known("IsIdentity(U)", "U = diag(2, 1): the first token moves", place="c0", searched=False),
@@ -95,6 +97,9 @@ KNOWN_CLUSTERS: dict[str, tuple[Known, ...]] = {
             "M = (1, 1; 0, 1), tokens (2, 0), (1, 6/5): 4 > 3.64, but 4.4",
             place="=>2.0",
             searched=False,
+        ),
+        Known(
+            "two tokens, for a leader if only sym M > 0", "M = (1, 2; -2, 1), three tokens at 120 degrees: no leader"
         ),
         Known("one gain for all coordinates", "diag(3/5, 7/10) moves e_1 out of the triangle 0, e_1, e_2"),
     ),

@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 def list_statements(
     search: Annotated[str, typer.Option(help="Words that title, conditions or claims must contain.")] = "",
-    needs: Annotated[str, typer.Option(help="A condition, e.g. symmetric, hemisphere, simple top.")] = "",
+    needs: Annotated[str, typer.Option(help="A condition, e.g. symmetric, hemisphere, gap, step.")] = "",
     about: Annotated[str, typer.Option(help="A system or mask, e.g. causal, oja-map, flow.")] = "",
     holds_for: Annotated[
         str, typer.Option(metavar="MODEL", help="Only what holds for a layer or a head of this model.")
