@@ -127,7 +127,7 @@ CL_15 = register(
             ),
         ),
         printed=Printed(
-            text=r"$\|u - v\| + \sqrt{E(u) - E(v)} \le e^{-(1 - \varepsilon)t}\sqrt{E(u_0) - E(v_0)} + "
+            text=r"$\|u - v\| + \sqrt{E(u) - E(v)} \le e^{-(1 - \varepsilon)t}$ $\sqrt{E(u_0) - E(v_0)} + "
             r"C_{\varepsilon}\delta$ (an "
             r"abstract slow-manifold estimate).",
             wrong=r"False at $t = 0$: a constant factor before the first term is missing.",
