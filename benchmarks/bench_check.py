@@ -39,7 +39,7 @@ from ratios import Row, Times, at_most, command, report, run
 
 from eigentoken.checking.layers import rotary_pairs, weights_of
 from eigentoken.models import load
-from eigentoken.numerics.certified.dominance import _discs
+from eigentoken.numerics.certified.dominance import forget_discs
 from eigentoken.numerics.layers.findings import examine
 from eigentoken.numerics.layers.layer_readings import read_layer
 from eigentoken.numerics.layers.regimes import regime
@@ -53,7 +53,7 @@ PEER = Path(__file__).resolve().parent / "floats_of_model.py"
 
 def certified(layer: Any) -> None:
     """What ``check`` certifies of one layer, from the stored weights."""
-    _discs.cache_clear()
+    forget_discs()
     weights, answers = weights_of(layer), Answers()
     chosen = list(statements())
     examine(weights, answers=answers, statements=chosen, pairs=rotary_pairs(layer))

@@ -35,6 +35,7 @@ from eigentoken.numerics.layers.quantities import (
     Interval,
     norm_of,
     scaled_interval,
+    spectral_discs,
     symmetric_extremes,
 )
 from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
@@ -104,7 +105,13 @@ class Letters:
     def enclosed(self, neighbour: Array) -> Enclosure:
         """The neighbour as an enclosure, the same object for the same numbers (an array is kept: no other gets its id)."""
         kept = self.made.once(("array", id(neighbour)), lambda: (neighbour, array_digest(neighbour)))
-        return self.made.once(("made", kept[1]), lambda: Enclosure.from_floats(neighbour))
+        return self.made.once(("made", kept[1]), lambda: self._beside(Enclosure.from_floats(neighbour)))
+
+    def _beside(self, made: Enclosure) -> Enclosure:
+        """With the value matrix beside it, where the neighbour is that matrix in floats."""
+        stored = self.of(self.value[0]) if self.value else None
+        alike = stored is not None and stored.exponent == made.exponent and np.array_equal(stored.center, made.center)
+        return replace(made, same_center=stored) if alike else made
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +355,7 @@ def _candidates(
     values: list[Array | None] = [None]
     if value is not None and of_value and not settled.issuperset(of_value):
         wanted = _joined([wanted_of(of_value, matrix(name)) for name in stored.value])
-        near = stored.made.once("near", lambda: Decompositions(_floats(stored.of(value))))
+        near = stored.made.once("near", lambda: _decomposed(stored.of(value)))
         values = [*stored.made.once(("near", wanted, share), lambda: matrices_near(near, wanted, share))]
         if not refused.isdisjoint(of_value):
             values = [each for each in values if each is not near.matrix]
@@ -503,6 +510,20 @@ def _quotients(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> l
         small * unit,
         10 * small * unit,
     ]
+
+
+def _decomposed(stored: Enclosure) -> Decompositions:
+    """The matrix with the eigenvectors that its certified spectra were found with, in the units of the input."""
+    matrix, symmetric, found = _floats(stored), stored.symmetric_spectrum, spectral_discs(stored)
+    axes = basis = None
+    with np.errstate(all="ignore"):
+        if symmetric is not None:
+            axes = np.ldexp(symmetric[0], stored.exponent), symmetric[2]
+        if found is not None and found[0].vectors is not None and found[0].inverse is not None:
+            discs, exponent = found
+            values = np.ldexp(discs.centers.real, exponent) + 1j * np.ldexp(discs.centers.imag, exponent)
+            basis = values, found[0].inverse.T, found[0].vectors
+    return Decompositions(matrix, axes, basis)
 
 
 def _floats(stored: Enclosure) -> Array:

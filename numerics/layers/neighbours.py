@@ -35,10 +35,16 @@ __all__ = [
 
 
 class Decompositions:
-    """A matrix X with its decompositions in floats, each found once, for all wishes and shares."""
+    """A matrix X with its decompositions in floats, each found once, for all wishes and shares.
 
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+    ``axes``: eigenvalues and eigenvectors of sym(X), ``basis``: eigenvalues of X, left and right eigenvectors of the real ones,
+    where they are known already.
+    """
+
+    def __init__(
+        self, matrix: Array, axes: tuple[Array, Array] | None = None, basis: tuple[Array, Array, Array] | None = None
+    ) -> None:
+        self.matrix, self._axes, self._basis = matrix, axes, basis
 
     @cached_property
     def size(self) -> float:
@@ -47,11 +53,13 @@ class Decompositions:
     @cached_property
     def symmetric(self) -> tuple[Array, Array]:
         """Eigenvalues and eigenvectors of sym(X)."""
-        return decomposed(self.matrix)
+        return decomposed(self.matrix) if self._axes is None else self._axes
 
     @cached_property
     def eigen(self) -> tuple[Array, Array, Array]:
-        """Eigenvalues, left and right eigenvectors."""
+        """Eigenvalues, left and right eigenvectors (columns; of the real eigenvalues, whatever stands in the others)."""
+        if self._basis is not None:
+            return self._basis
         values, left, right = scipy.linalg.eig(self.matrix, left=True, right=True)
         return values, left, right
 
