@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -34,6 +35,10 @@ __all__ = [
 ]
 
 
+#: Eigenvalues, left and right eigenvectors.
+Eigenbasis = tuple[np.ndarray[Any, np.dtype[Any]], Array, Array]
+
+
 class Decompositions:
     """A matrix X with its decompositions in floats, each found once, for all wishes and shares.
 
@@ -41,9 +46,7 @@ class Decompositions:
     where they are known already.
     """
 
-    def __init__(
-        self, matrix: Array, axes: tuple[Array, Array] | None = None, basis: tuple[Array, Array, Array] | None = None
-    ) -> None:
+    def __init__(self, matrix: Array, axes: tuple[Array, Array] | None = None, basis: Eigenbasis | None = None) -> None:
         self.matrix, self._axes, self._basis = matrix, axes, basis
 
     @cached_property
@@ -56,7 +59,7 @@ class Decompositions:
         return decomposed(self.matrix) if self._axes is None else self._axes
 
     @cached_property
-    def eigen(self) -> tuple[Array, Array, Array]:
+    def eigen(self) -> Eigenbasis:
         """Eigenvalues, left and right eigenvectors (columns; of the real eigenvalues, whatever stands in the others)."""
         if self._basis is not None:
             return self._basis

@@ -311,7 +311,7 @@ def changes(matrix: np.ndarray, radius: float, rng: np.random.Generator) -> Iter
 
 @pytest.mark.parametrize("small", [5e-324, 1e-200])
 def test_a_tiny_column_beside_the_bound_is_an_answer_and_no_error(small: float) -> None:
-    """Slices have no room for such a column: the norm is 3 for a diagonal matrix, and just above it with an entry beside the 3."""
+    """Slices have no room for such a column: of the diagonal matrix the norm is 3, of the other just above it."""
     assert certify("norm-bound", np.diag([3.0, small]), bound=3).is_holds
     beside = np.array([[3.0, small], [0.0, small]])
     assert not certify("norm-bound", beside, bound=3).is_holds
