@@ -11,7 +11,7 @@ Of each layer that has weights of its own: eigenvalues, symmetric spectrum and n
 * of a layer: the leading eigenvectors of F, how far F and S are from their transposes and F from the identity, whether they are
   singular, the symmetric spectrum of ``F^T S`` (that of ``S F^-1``, by congruence), the skew part at the leader of sym(F);
 * of a head: the same distances through the factors, eigenvectors of the cores, the symmetric spectrum of the core of
-  ``S F^-1``, and with rotary positions what a turn by the report's offsets changes of ``P_h``;
+  ``S F^-1`` (what rotary positions change of ``P_h``, and certified bounds at tokens, are left out: the peer has less to do);
 * how far F is from what the statements ask (a simple real leader, symmetry, both, a small skew part): one candidate each,
   its spectrum, and the norm of the change;
 * 8 sequences of 32 tokens through the layers, with what is measured of them, and at one sequence the Jacobians of all heads.
@@ -69,17 +69,13 @@ def all_quantities(layer: Any) -> tuple[list[Any], Any]:
     product = F.T @ S
     found += [np.linalg.eigvalsh((product + product.T) / 2)]
     found += nearest(F, values, vectors, low, axes)
-    for (q, k, v, o), head in zip(heads, layer.heads, strict=True):
+    for q, k, v, o in heads:
         found += [np.linalg.eig(v @ o), np.linalg.eig(k @ q.T)]
         for left, right in ((o, v), (q.T, k)):
             spectrum, size, small = through_factors(left, right)
             found += [spectrum, size, np.linalg.norm(small - small.T, 2), np.linalg.norm(small - np.eye(len(small)), 2)]
         core = (v @ q.T) @ (k @ o)
         found += [np.linalg.eigvalsh((core + core.T) / 2)]
-        if layer.rotary is not None:
-            for offset in (1, 8, 64):
-                turned, change = head.score_matrix(offset), head.rotary_change(offset)
-                found += [np.linalg.norm(turned - turned.T, 2), np.linalg.norm(change, 2)]
     first = int(np.argmax(values.real))
     plane = vectors[:, [first]]
     return found, plane.real if values[first].imag == 0 else np.hstack([plane.real, plane.imag])

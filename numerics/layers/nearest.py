@@ -35,7 +35,6 @@ from eigentoken.numerics.layers.quantities import (
     Interval,
     norm_of,
     scaled_interval,
-    spectral_discs,
     symmetric_extremes,
 )
 from eigentoken.numerics.layers.symbol_values import Answers, LayerSymbolValues
@@ -355,7 +354,7 @@ def _candidates(
     values: list[Array | None] = [None]
     if value is not None and of_value and not settled.issuperset(of_value):
         wanted = _joined([wanted_of(of_value, matrix(name)) for name in stored.value])
-        near = stored.made.once("near", lambda: _decomposed(stored.of(value)))
+        near = stored.made.once("near", lambda: Decompositions.of(stored.of(value)))
         values = [*stored.made.once(("near", wanted, share), lambda: matrices_near(near, wanted, share))]
         if not refused.isdisjoint(of_value):
             values = [each for each in values if each is not near.matrix]
@@ -510,20 +509,6 @@ def _quotients(W: Array, B: Array, wanted: Wanted, sign: int, share: float) -> l
         small * unit,
         10 * small * unit,
     ]
-
-
-def _decomposed(stored: Enclosure) -> Decompositions:
-    """The matrix with the eigenvectors that its certified spectra were found with, in the units of the input."""
-    matrix, symmetric, found = _floats(stored), stored.symmetric_spectrum, spectral_discs(stored)
-    axes = basis = None
-    with np.errstate(all="ignore"):
-        if symmetric is not None:
-            axes = np.ldexp(symmetric[0], stored.exponent), symmetric[2]
-        if found is not None and found[0].vectors is not None and found[0].inverse is not None:
-            discs, exponent = found
-            values = np.ldexp(discs.centers.real, exponent) + 1j * np.ldexp(discs.centers.imag, exponent)
-            basis = values, found[0].inverse.T, found[0].vectors
-    return Decompositions(matrix, axes, basis)
 
 
 def _floats(stored: Enclosure) -> Array:

@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import Array
+from eigentoken.numerics.layers.quantities import spectral_discs
 from eigentoken.numerics.layers.wanted import Wanted
 
 __all__ = [
@@ -48,6 +50,21 @@ class Decompositions:
 
     def __init__(self, matrix: Array, axes: tuple[Array, Array] | None = None, basis: Eigenbasis | None = None) -> None:
         self.matrix, self._axes, self._basis = matrix, axes, basis
+
+    @classmethod
+    def of(cls, stored: Enclosure) -> Decompositions:
+        """The center of an enclosure in the units of the input, with the eigenvectors that its spectra were found with."""
+        symmetric, found = stored.symmetric_spectrum, spectral_discs(stored)
+        axes = basis = None
+        with np.errstate(all="ignore"):
+            matrix = np.asarray(np.ldexp(stored.center, stored.exponent))
+            if symmetric is not None:
+                axes = np.ldexp(symmetric[0], stored.exponent), symmetric[2]
+            if found is not None and found[0].vectors is not None and found[0].inverse is not None:
+                discs, exponent = found
+                values = np.ldexp(discs.centers.real, exponent) + 1j * np.ldexp(discs.centers.imag, exponent)
+                basis = values, found[0].inverse.T, found[0].vectors
+        return cls(matrix, axes, basis)
 
     @cached_property
     def size(self) -> float:
