@@ -2,7 +2,8 @@
 
     python benchmarks/bench_growth.py [--only check]
 
-Each measurement is a process of its own; what the same process costs at a tiny size is taken off.  The exponent is the slope of
+Each measurement is a process of its own; what the same process costs at a tiny size is taken off (of layers, what it would cost
+with none: twice one layer less two of the same width, for a tiny layer has work of its own).  The exponent is the slope of
 processor time over three sizes, in logarithms; a slope below the algorithm's own means that smaller terms still weigh.  Steps,
 layers of a map and instances of ``simulate`` are in bench_dynamics.py.
 """
@@ -48,6 +49,8 @@ class Case:
     sizes: tuple[int, int, int]
     text: str
     tiny: str
+    twice: str = ""
+    "The same as ``tiny`` with two of what grows: twice the one less the other is what none would cost."
 
     def filled(self, size: int) -> str:
         return self.text.replace("SIZE", str(size))
@@ -55,6 +58,8 @@ class Case:
 
 def check_case(letter: str, own: float, sizes: tuple[int, int, int], **given: str) -> Case:
     text = CHECK.format(**{"d": "64", "heads": "4", "layers": "1", **given})
+    if letter == "layers":
+        return Case("check", letter, own, sizes, text, text.replace("SIZE", "1"), text.replace("SIZE", "2"))
     return Case("check", letter, own, sizes, text, CHECK.format(d=8, heads=1, layers=1))
 
 
@@ -72,7 +77,7 @@ CASES = (
     certify_case("positive-definite", True, (1000, 2000, 4000)),
     certify_case("spectrum", False, (600, 1000, 1600)),
     certify_case("dominant-real-part", False, (600, 1000, 1600)),
-    check_case("layers", 1.0, (4, 8, 16), layers="SIZE"),
+    check_case("layers", 1.0, (8, 16, 32), layers="SIZE"),
     check_case("heads", 1.0, (32, 64, 128), heads="SIZE", d="256"),
     check_case("d", 3.0, (192, 384, 768), d="SIZE"),
     simulate_case("n", 2.0, (256, 512, 1024), n="SIZE"),
@@ -88,6 +93,8 @@ def grown(case: Case) -> Row:
         return found.seconds, found.memory
 
     start = min(spent(case.tiny)[0] for _ in range(3))
+    if case.twice:
+        start = 2 * start - min(spent(case.twice)[0] for _ in range(3))
     measured = [spent(case.filled(size)) for size in case.sizes]
     seconds = [each - start for each, _ in measured]
     if not min(seconds) > 0.05:

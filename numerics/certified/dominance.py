@@ -56,7 +56,7 @@ from eigentoken.numerics.certified.rounding import (
     spectral_norm_above,
     up,
 )
-from eigentoken.numerics.certified.spectra import Discs, eigenvalue_discs
+from eigentoken.numerics.certified.spectra import Discs, eigenvalue_discs, symmetric_discs
 
 __all__ = [
     "ORDERS",
@@ -65,6 +65,7 @@ __all__ = [
     "discs_of",
     "dominance",
     "eigenvector_angle",
+    "forget_discs",
     "lyapunov_certificate",
     "middle_score",
     "scaled_step",
@@ -98,15 +99,30 @@ class Dominance:
 
 
 def discs_of(enclosure: Enclosure, *, sliced: bool = False) -> Discs | None:
-    """The eigenvalue discs of an enclosure, in the units of its scaled center; the last two are remembered."""
-    return _discs(enclosure, sliced)
+    """The eigenvalue discs of an enclosure, in the units of its scaled center; the last two (of small matrices, six) are kept."""
+    return (_discs_of_small if enclosure.shape[0] <= _SMALL else _discs)(enclosure, sliced)
 
 
-@lru_cache(maxsize=2)
-def _discs(enclosure: Enclosure, sliced: bool) -> Discs | None:
+def _found(enclosure: Enclosure, sliced: bool) -> Discs | None:
     if not (trusted() and math.isfinite(enclosure.radius)):
         return None
-    return eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=enclosure.center_is_symmetric, sliced=sliced)
+    if enclosure.center_is_symmetric:
+        return symmetric_discs(enclosure.symmetric_spectrum)
+    same = enclosure if sliced else enclosure.same_center  # whose eigenbasis serves here as well
+    basis = None if same is None else discs_of(same)
+    return eigenvalue_discs(enclosure.center, enclosure.radius, symmetric=False, sliced=sliced, basis=basis)
+
+
+#: Up to this width two arrays of discs are small beside what a check holds anyway.
+_SMALL = 512
+_discs = lru_cache(maxsize=2)(_found)
+_discs_of_small = lru_cache(maxsize=6)(_found)
+
+
+def forget_discs() -> None:
+    """Remember none (for measurements)."""
+    _discs.cache_clear()
+    _discs_of_small.cache_clear()
 
 
 def scores(discs: Discs, by: LeadBy, step: float = 0.0, step_error: float = 0.0) -> tuple[Array, Array, Array]:

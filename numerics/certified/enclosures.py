@@ -61,6 +61,8 @@ class Enclosure:
     given_slack: Fraction | None = None  # in the units of the input; the scaled float may have overflowed
     square_factors: tuple[Enclosure, Enclosure] | None = field(default=None, repr=False)
     "Of which exact matrices it is the product, where both are square."
+    same_center: Enclosure | None = field(default=None, repr=False)
+    "An enclosure with the very same center: what was found of its floats (an eigenbasis) serves here as well."
 
     @classmethod
     def from_floats(cls, array: Array, radius: float = 0.0, name: str = "matrix") -> Enclosure:

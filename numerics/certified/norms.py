@@ -165,7 +165,10 @@ def sharply_exceeds(enclosure: Enclosure, bound: Fraction) -> bool | None:
     high = float(square)
     low = float(square - Fraction(high))
     with np.errstate(all="ignore"):
-        gram = sliced_product(np.ascontiguousarray(enclosure.center.T), enclosure.center, 4)
+        try:
+            gram = sliced_product(np.ascontiguousarray(enclosure.center.T), enclosure.center, 4)
+        except ValueError:  # a column is too small for slices beside the others
+            return None
         gap = -(gram.high + gram.low)
         top, rest = two_sum(np.full(n, high), -gram.high.diagonal())
         gap.flat[:: n + 1] = top + ((rest + low) - gram.low.diagonal())

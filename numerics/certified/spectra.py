@@ -31,9 +31,9 @@ from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.error_free_products import sliced_product
 from eigentoken.numerics.certified.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
-from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate, spectral_norm_above, up
+from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate, spectral_norm_above
 
-__all__ = ["Discs", "eigenvalue_discs"]
+__all__ = ["Discs", "eigenvalue_discs", "symmetric_discs"]
 
 Complex = NDArray[np.complex128]
 _SMALL_SHARE = 1 / 16  # of the rounding bound: below it the row sums of |Y| |R| stand for those of |Y R|
@@ -83,22 +83,31 @@ class Discs:
         return np.flatnonzero(inside)
 
 
-def eigenvalue_discs(matrix: Array, rho: float, *, symmetric: bool, sliced: bool = False) -> Discs | None:
-    """Discs for every matrix within rho of the float matrix, or None where the eigenvectors are too ill-conditioned."""
+def eigenvalue_discs(
+    matrix: Array, rho: float, *, symmetric: bool, sliced: bool = False, basis: Discs | None = None
+) -> Discs | None:
+    """Discs for every matrix within rho of the float matrix, or None where the eigenvectors are too ill-conditioned.
+
+    ``basis``: earlier discs whose approximate eigenvalues, eigenvectors and inverse are taken as they are, and bounded anew.
+    """
     with np.errstate(all="ignore"):
         if symmetric:
-            return _symmetric(matrix, rho)
-        return _general(matrix, rho, sliced=sliced)
+            return symmetric_discs(eigenvalue_intervals(matrix, rho))
+        try:
+            return _general(matrix, rho, sliced=sliced, basis=basis)
+        except ValueError:  # of slices: a row or column is too small or too large beside the others
+            if not sliced:
+                raise
+            return None
 
 
-def _symmetric(matrix: Array, rho: float) -> Discs | None:
-    found = eigenvalue_intervals(matrix, 0.0)
+def symmetric_discs(found: tuple[Array, float, Array] | None) -> Discs | None:
+    """Discs from the intervals ``(w, e, X)`` of every symmetric matrix within rho: e is at least that of the matrix, and rho."""
     if found is None:
         return None
     w, e, x = found
     n = w.shape[0]
-    radius = up(e + rho)
-    return Discs(w.astype(np.complex128), np.full(n, radius), np.ones(n), "symmetric intervals", x, x.T)
+    return Discs(w.astype(np.complex128), np.full(n, e), np.ones(n), "symmetric intervals", x, x.T)
 
 
 def _geev(matrix: Array) -> tuple[Array, Array, Array] | None:
@@ -121,15 +130,21 @@ def _inverse(matrix: Array) -> Array | None:
     return np.asarray(inverse)
 
 
-def _general(matrix: Array, rho: float, *, sliced: bool) -> Discs | None:
-    n = matrix.shape[0]
+def _eigenbasis(matrix: Array, basis: Discs | None) -> tuple[Array, Array, Array, Array] | None:
+    """Real and imaginary parts of eigenvalues, vectors in real block form, and their inverse: floats, nothing is claimed."""
+    if basis is not None and basis.vectors is not None and basis.inverse is not None:
+        return basis.centers.real.copy(), basis.centers.imag.copy(), basis.vectors, basis.inverse
     eigen = _geev(matrix)
+    inverse = None if eigen is None else _inverse(eigen[2])
+    return None if eigen is None or inverse is None else (*eigen, inverse)
+
+
+def _general(matrix: Array, rho: float, *, sliced: bool, basis: Discs | None = None) -> Discs | None:
+    n = matrix.shape[0]
+    eigen = _eigenbasis(matrix, basis)
     if eigen is None:
         return None
-    wr, wi, x = eigen
-    y = _inverse(x)
-    if y is None:
-        return None
+    wr, wi, x, y = eigen
     first = np.flatnonzero(wi > 0)  # pairs are (j, j + 1) with positive imaginary part first
     if not np.array_equal(np.flatnonzero(wi < 0), first + 1) or not (
         np.array_equal(wr[first], wr[first + 1]) and np.array_equal(wi[first], -wi[first + 1])

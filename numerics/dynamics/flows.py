@@ -21,7 +21,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.theory.systems.algebra import Number
-from eigentoken.theory.systems.system import Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["METHODS", "Flow", "Tableau", "follow", "tableau"]
 
@@ -33,6 +33,9 @@ SAFETY = 0.9
 #: Scales that modulate a score may be wrong by this share of ``rtol``, relative to the largest: a state that is known to
 #: ``rtol`` leaves its scores uncertain by twice that, and what is wrong here enters the step times its length.
 MODULATION = 0.25
+
+#: Scores are found in float32 where that moves no probed token by more than this share of what the step may be wrong by.
+SINGLE = 1 / 64
 
 #: How many numbers of a batch make a step together, on each thread: what the caches of one core hold.
 CHUNK = 1 << 18
@@ -110,7 +113,8 @@ def follow(
     One step size serves the batch: the local error of every token of every instance is kept below
     ``atol + rtol |x_i|`` in norm, a criterion that no rotation changes.  With ``step`` the size is fixed.  ``at`` lists
     output times (dense output, retracted); ``stop_speed`` ends the run once every token of every instance is slower.
-    The arithmetic is that of ``x``: its dtype, on its device.
+    The arithmetic is that of ``x``: its dtype, on its device; scores of many unit tokens alone are found in float32 where that
+    moves no probed token by more than a 64th of what the step may be wrong by.
     Memory is that of the state unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where
     that is invariant and smaller (exact; see :meth:`Problem.span_reduction`).
     """
@@ -163,6 +167,7 @@ class _Stepper:
         self.problem, self.scheme, self.lift = problem, scheme, lift
         self.evaluations = 0
         self.within = 0.0
+        self.single = False
         self.parts: list[slice] = [slice(None)]
         self.stages: list[Tensor] = []
         self._now: dict[float, Problem] = {}
@@ -181,12 +186,17 @@ class _Stepper:
         if self._still is not None:
             return self._still
         if t not in self._now:
-            self._now[t] = self.problem.at(t, like)
+            self._now[t] = self.problem.at(t, like, self.single)
             if self.problem.autonomous or self.problem.fused is not None:
                 self._still = self._now[t]
             if len(self.parts) > 1 and self._now[t].batched:  # from now on every instance has matrices of its own
                 self.parts, self.stages = [slice(None)], [torch.cat(self.stages, dim=1)]
         return self._now[t]
+
+    def _of_unit_doubles(self, x: Tensor, t: float) -> bool:
+        """Are the tokens float64 vectors of length 1, on the processor?"""
+        there = x.dtype is torch.float64 and x.device.type == "cpu" and self.problem.system.space is not Space.EUCLIDEAN
+        return there and self.problem.metric(t) is None
 
     def speed(self) -> Tensor:
         """The fastest token of each instance at the beginning of the step."""
@@ -209,6 +219,9 @@ class _Stepper:
         The error is that of the worst token in units of what is ``allowed`` (rtol and atol), 0 where none is asked for.
         """
         times = [t + h * float(c) for c in self.scheme.C]
+        if self.single and allowed is not None and self.shows(t, h, x, *allowed):
+            self.single, self._still, self._now = False, None, {}  # from here on in the arithmetic of the tokens alone
+            self.begin(x, t)
         self._now = {time: now for time, now in self._now.items() if time == t}
         if self.problem.fused is not None:
             self.problem.fused.prepare([*times[1:], t + h], self.within)
@@ -224,6 +237,11 @@ class _Stepper:
             if allowed is not None:
                 worst = max(worst, self.error(h, x[part], new[part], stages, *allowed))
         return new, worst
+
+    def shows(self, t: float, h: float, x: Tensor, rtol: float, atol: float) -> bool:
+        """Would scores in float32 show in a step, beside what it may be wrong by?"""
+        whole = self.at(t, x).whole
+        return whole is not None and bool(whole.singles) and abs(h) * whole.rounding(x) > SINGLE * (rtol + atol)
 
     def fill(self, times: Sequence[float], h: float, x: Tensor, stages: Tensor) -> Tensor:
         """The stages of one part, and its new point."""
@@ -297,6 +315,8 @@ class _Stepper:
         max_steps: int,
     ) -> Flow:
         self.within = MODULATION * rtol if step is None else 0.0
+        # a run that waits for a small speed needs velocities that are exact where they are small
+        self.single = step is None and stop_speed is None and self._of_unit_doubles(x, start)
         direction = 1.0 if end >= start else -1.0
         wanted = [] if at is None else sorted((float(t) for t in at), reverse=direction < 0)
         recorder = _Recorder(wanted, direction, keep, observe, self.lift)

@@ -61,10 +61,11 @@ class Problem:
         mask = self.mask.to(x.device) if isinstance(self.mask, Tensor) else self.mask
         return replace(self, parameters=moved, mask=mask)
 
-    def at(self, t: Number, like: Tensor) -> Problem:
+    def at(self, t: Number, like: Tensor, single: bool = False) -> Problem:
         """The flow of one time for tokens ``like``: functions of time have their values, and what is fast is used.
 
         Its ``advance`` is for an integrator: the work on the processor is done in place, which no derivative sees.
+        ``single``: scores of unit tokens may be found in float32 (:mod:`eigentoken.numerics.dynamics.whole_heads`).
         """
         if self.fused is not None:
             return self
@@ -72,7 +73,7 @@ class Problem:
         unusual = "positions" in self.parameters or "pair_score" in self.parameters or not self.system.standard
         if unusual or self.system.score is None or self.algebra.root_dimension is not None:
             return now
-        return replace(now, whole=whole_heads(now.heads(), now.mask, now.system.over_root_d, like))
+        return replace(now, whole=whole_heads(now.heads(), now.mask, now.system.over_root_d, like, single))
 
     def advance(self, x: Tensor, t: Number = None) -> Tensor:
         push = None

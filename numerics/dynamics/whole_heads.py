@@ -4,10 +4,15 @@
 the order of the work: the rows ``x_i^T M_h`` of all tokens meet the matrix in one product, the weights become what they
 are in the place of the scores, tokens that causal attention hides are not multiplied, and heads without a value matrix
 are added before they meet the tokens.
+
+With ``singles`` the scores and their exponentials are found in float32, for half the price; shares and averages are in the
+arithmetic of the tokens.  What that changes is measured on a few tokens (:meth:`WholeHeads.rounding`): the integrator compares
+it with what a step may be wrong by.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +21,7 @@ from torch import Tensor
 
 from eigentoken.numerics.dynamics.fused import blocks
 from eigentoken.numerics.dynamics.matrices import RowScaled
-from eigentoken.numerics.dynamics.products import exponentials, plain, shares
+from eigentoken.numerics.dynamics.products import exponentials, plain, product, shares
 from eigentoken.numerics.dynamics.torch_algebra import mask_tensor
 from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
 
@@ -24,16 +29,43 @@ __all__ = ["WholeHeads", "whole_heads"]
 
 #: Below so many numbers the calls cost more than the work.
 SMALL = 1 << 13
+#: Fewer numbers are not worth the probe of what float32 scores change, which is made on so many tokens.
+LARGE, PROBED = 1 << 16, 32
+#: Entries of a score up to this size are sums and exponents of float32 without overflow.
+SINGLE_RANGE = 2.0**60
 
 
 @dataclass(frozen=True, eq=False)
 class WholeHeads:
-    """The heads of one time: matrices F_h (``None``: the identity) and M_h that all instances share."""
+    """The heads of one time: matrices F_h (``None``: the identity) and M_h that all instances share.
+
+    ``singles``: the M_h in float32, where the scores are found with these.
+    """
 
     values: Sequence[Tensor | None]
     scores: Sequence[Tensor]
     mask: MaskValue
     over_root_d: bool
+    singles: Sequence[Tensor] = ()
+
+    def rounding(self, x: Tensor) -> float:
+        """What float32 scores change of ``u``, at the worst of some tokens that are spread over all instances."""
+        n, d = x.shape[-2:]
+        tokens = x.reshape(-1, n, d)
+        at = torch.linspace(0, tokens.shape[0] * n - 1, min(PROBED, tokens.shape[0] * n)).long()
+        some, others = tokens.reshape(-1, d)[at], tokens[at // n]
+        allowed = mask_tensor(self.mask, n, x.device)
+        hidden = None if allowed is None else ~allowed[at % n]
+        changed = torch.zeros_like(some)
+        for value, score, single in zip(self.values, self.scores, self.singles, strict=True):
+            sums = []
+            for query, key, matrix in ((some, others, score), (some.float(), others.float(), single)):
+                scores = torch.bmm(key, (query @ matrix).unsqueeze(-1)).squeeze(-1)
+                weights = torch.softmax(scores if hidden is None else scores.masked_fill(hidden, -math.inf), -1)
+                sums.append(torch.bmm(weights.to(x.dtype).unsqueeze(1), others).squeeze(1))
+            gap = sums[1] - sums[0]
+            changed += gap if value is None else gap @ value.mT
+        return float(torch.linalg.vector_norm(changed, dim=-1).max()) * (d**-0.5 if self.over_root_d else 1.0)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``u`` for tokens (..., n, d)."""
@@ -42,24 +74,26 @@ class WholeHeads:
         allowed = mask_tensor(self.mask, n, x.device)
         seen = None if allowed is None else allowed.to(x.dtype)
         tokens = x.reshape(-1, n, d).contiguous()
-        rows = tokens.new_empty(len(self.scores), *tokens.shape)
-        for score, place in zip(self.scores, rows, strict=True):
-            torch.mm(tokens.view(-1, d), score, out=place.view(-1, d))
+        seers = tokens.float() if self.singles else tokens
+        rows = seers.new_empty(len(self.scores), *tokens.shape)
+        for score, place in zip(self.singles or self.scores, rows, strict=True):
+            product(seers.view(-1, d), score, place.view(-1, d))
         together = all(value is None for value in self.values)
         push = torch.empty_like(tokens)
+        averages = rows if together or not self.singles else tokens.new_empty(rows.shape)
         for first, last in blocks(n, causal):
             visible, some = tokens[:, :last], slice(first, last)
-            weights = tokens.new_empty(len(rows), len(tokens), last - first, last)
+            weights = seers.new_empty(len(rows), len(tokens), last - first, last)
             for part, place in zip(rows, weights, strict=True):
-                torch.bmm(part[:, some], visible.mT, out=place)
+                torch.bmm(part[:, some], seers[:, :last].mT, out=place)
             exponentials(weights, None if seen is None else seen[..., some, some if causal else slice(None)])
-            shares(weights, d**-0.5 if self.over_root_d else 1.0)
+            weights = shares(weights.to(x.dtype), d**-0.5 if self.over_root_d else 1.0)
             if together:
                 push[:, some] = torch.bmm(weights.sum(0) if len(weights) > 1 else weights[0], visible)
             else:  # the rows of these tokens are done: their averages take the place
-                for part, some_weights in zip(rows, weights, strict=True):
+                for part, some_weights in zip(averages, weights, strict=True):
                     part[:, some] = torch.bmm(some_weights, visible)
-        return (push if together else self._valued(rows)).view(x.shape)
+        return (push if together else self._valued(averages)).view(x.shape)
 
     def _valued(self, averages: Tensor) -> Tensor:
         """``sum_h F_h averages_h``."""
@@ -73,12 +107,16 @@ class WholeHeads:
 
 
 def whole_heads(
-    heads: Sequence[tuple[ParameterValue, ParameterValue]], mask: MaskValue, over_root_d: bool, like: Tensor
+    heads: Sequence[tuple[ParameterValue, ParameterValue]],
+    mask: MaskValue,
+    over_root_d: bool,
+    like: Tensor,
+    single: bool = False,
 ) -> WholeHeads | None:
     """The heads, if they are plain matrices in the arithmetic of ``like`` that all its instances share; else ``None``.
 
     ``None`` also for few tokens, where the operations of the algebra one by one are faster.  A modulated
-    score ``diag(s) M'`` is multiplied out, once for all tokens.
+    score ``diag(s) M'`` is multiplied out, once for all tokens.  ``single``: scores in float32, where that has their range.
     """
 
     if like.numel() < SMALL:
@@ -97,4 +135,6 @@ def whole_heads(
         or not all(v is None or fits(v) for v in values)
     ):
         return None
+    if single and like.numel() >= LARGE and max(float(each.abs().max()) for each in scores) < SINGLE_RANGE:
+        return WholeHeads(values, scores, mask, over_root_d, [each.float() for each in scores])
     return WholeHeads(values, scores, mask, over_root_d)

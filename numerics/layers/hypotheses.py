@@ -235,10 +235,15 @@ def _numbers_of(relation: Any) -> frozenset[Any]:
 
 def _of_the_width(relation: Any, environment: SymbolValues) -> Verdict | None:
     """A relation about d alone is decided by the layer; one about n, p, q or the step speaks of the state or its use."""
-    if relation.free_symbols != {d}:
-        return None
-    answer = relation.subs(d, environment.d)
-    return (holds if answer == sp.true else fails)(f"d = {environment.d}") if answer in (sp.true, sp.false) else None
+    answer = _at_width(relation, environment.d)
+    return None if answer is None else (holds if answer else fails)(f"d = {environment.d}")
+
+
+@lru_cache(maxsize=1024)
+def _at_width(relation: Any, width: int) -> bool | None:
+    """What a relation says where d is this number; ``None`` where that does not decide it."""
+    answer = relation.subs(d, width) if relation.free_symbols == {d} else None
+    return bool(answer) if answer in (sp.true, sp.false) else None
 
 
 class _FreeChoiceError(NotBound):

@@ -111,7 +111,13 @@ class Letters:
     def enclosed(self, neighbour: Array) -> Enclosure:
         """The neighbour as an enclosure, the same object for the same numbers (an array is kept: no other gets its id)."""
         kept = self.made.once(("array", id(neighbour)), lambda: (neighbour, array_digest(neighbour)))
-        return self.made.once(("made", kept[1]), lambda: Enclosure.from_floats(neighbour))
+        return self.made.once(("made", kept[1]), lambda: self._beside(Enclosure.from_floats(neighbour)))
+
+    def _beside(self, made: Enclosure) -> Enclosure:
+        """With the value matrix beside it, where the neighbour is that matrix in floats."""
+        stored = self.of(self.value[0]) if self.value else None
+        alike = stored is not None and stored.exponent == made.exponent and np.array_equal(stored.center, made.center)
+        return replace(made, same_center=stored) if alike else made
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,7 +361,7 @@ def _candidates(
     values: list[Array | None] = [None]
     if value is not None and of_value and not settled.issuperset(of_value):
         wanted = _joined([wanted_of(of_value, matrix(name)) for name in stored.value])
-        near = stored.made.once("near", lambda: Decompositions(_floats(stored.of(value))))
+        near = stored.made.once("near", lambda: Decompositions.of(stored.of(value)))
         values = [*stored.made.once(("near", wanted, share), lambda: matrices_near(near, wanted, share))]
         if not refused.isdisjoint(of_value):
             values = [each for each in values if each is not near.matrix]

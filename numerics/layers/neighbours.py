@@ -16,11 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
+from eigentoken.numerics.certified.enclosures import Enclosure
 from eigentoken.numerics.certified.rounding import Array
+from eigentoken.numerics.layers.quantities import spectral_discs
 from eigentoken.numerics.layers.wanted import Wanted
 
 __all__ = [
@@ -36,11 +39,34 @@ __all__ = [
 ]
 
 
-class Decompositions:
-    """A matrix X with its decompositions in floats, each found once, for all wishes and shares."""
+#: Eigenvalues, left and right eigenvectors.
+Eigenbasis = tuple[np.ndarray[Any, np.dtype[Any]], Array, Array]
 
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+
+class Decompositions:
+    """A matrix X with its decompositions in floats, each found once, for all wishes and shares.
+
+    ``axes``: eigenvalues and eigenvectors of sym(X), ``basis``: eigenvalues of X, left and right eigenvectors of the real ones,
+    where they are known already.
+    """
+
+    def __init__(self, matrix: Array, axes: tuple[Array, Array] | None = None, basis: Eigenbasis | None = None) -> None:
+        self.matrix, self._axes, self._basis = matrix, axes, basis
+
+    @classmethod
+    def of(cls, stored: Enclosure) -> Decompositions:
+        """The center of an enclosure in the units of the input, with the eigenvectors that its spectra were found with."""
+        symmetric, found = stored.symmetric_spectrum, spectral_discs(stored)
+        axes = basis = None
+        with np.errstate(all="ignore"):
+            matrix = np.asarray(np.ldexp(stored.center, stored.exponent))
+            if symmetric is not None:
+                axes = np.ldexp(symmetric[0], stored.exponent), symmetric[2]
+            if found is not None and found[0].vectors is not None and found[0].inverse is not None:
+                discs, exponent = found
+                values = np.ldexp(discs.centers.real, exponent) + 1j * np.ldexp(discs.centers.imag, exponent)
+                basis = values, found[0].inverse.T, found[0].vectors
+        return cls(matrix, axes, basis)
 
     @cached_property
     def size(self) -> float:
@@ -49,11 +75,13 @@ class Decompositions:
     @cached_property
     def symmetric(self) -> tuple[Array, Array]:
         """Eigenvalues and eigenvectors of sym(X)."""
-        return decomposed(self.matrix)
+        return decomposed(self.matrix) if self._axes is None else self._axes
 
     @cached_property
-    def eigen(self) -> tuple[Array, Array, Array]:
-        """Eigenvalues, left and right eigenvectors."""
+    def eigen(self) -> Eigenbasis:
+        """Eigenvalues, left and right eigenvectors (columns; of the real eigenvalues, whatever stands in the others)."""
+        if self._basis is not None:
+            return self._basis
         values, left, right = scipy.linalg.eig(self.matrix, left=True, right=True)
         return values, left, right
 

@@ -141,11 +141,11 @@ class SymbolValues(ABC):
 
     def trace(self, term: sp.MatrixExpr) -> tuple[float, float]:
         """The interval of the trace of a term; where no method is known, none."""
-        raise NotBound(f"the trace of {term} is not enclosed")
+        raise NotBound(f"the trace of {printed(term)} is not enclosed")
 
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
         """The interval of ``v^T M v`` with v the leading unit eigenvector of a term; where no method is known, none."""
-        raise NotBound(f"the value of {form} at the leading eigenvector of {term} is not enclosed")
+        raise NotBound(f"the value of {printed(form)} at the leading eigenvector of {printed(term)} is not enclosed")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from eigentoken.numerics.certified.definiteness import (
     equilibrated,
     rayleigh_above,
 )
+from eigentoken.numerics.certified.dominance import discs_of
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product
 from eigentoken.numerics.certified.error_free_products import sliced_product, two_sum
 from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, ExactMatrix
@@ -265,3 +267,34 @@ def test_the_time_limit_is_honest() -> None:
         Deadline.after(0.0).allow(1.0, "a step")
     verdict = certify("inertia", np.ones((60, 60)), time_limit=0.0)
     assert verdict.is_undecided and "exact characteristic polynomial" in verdict.reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_discs_from_a_basis_that_is_there_hold_whatever_it_is(seed: int) -> None:
+    """Sliced discs in the basis of the plain ones; a basis of another matrix gives wide discs or none, never wrong ones."""
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((24, 24))
+    exact = np.linalg.eigvals(a)
+    plain = eigenvalue_discs(a, 0.0, symmetric=False)
+    assert plain is not None
+    sharp = eigenvalue_discs(a, 0.0, symmetric=False, sliced=True, basis=plain)
+    alone = eigenvalue_discs(a, 0.0, symmetric=False, sliced=True)
+    assert sharp is not None and alone is not None
+    assert np.array_equal(sharp.radii, alone.radii)
+    for moved in (1e-12, 1e-6, 1e-2, 1.0):
+        elsewhere = eigenvalue_discs(a + moved * rng.standard_normal(a.shape), 0.0, symmetric=False)
+        other = eigenvalue_discs(a, 0.0, symmetric=False, basis=elsewhere)
+        assert other is not None
+        assert other.radii.max() > moved / 10
+        assert (np.abs(exact[:, None] - other.centers) <= other.radii + 1e-12).any(axis=1).all()
+
+
+def test_an_enclosure_with_the_same_center_has_the_same_basis_and_bounds_of_its_own() -> None:
+    rng = np.random.default_rng(8)
+    wide = Enclosure.from_floats(rng.standard_normal((30, 30)), 1e-6)
+    beside = replace(Enclosure.from_floats(wide.center), same_center=wide)
+    ours, alone = discs_of(beside), discs_of(Enclosure.from_floats(wide.center))
+    assert ours is not None and alone is not None
+    assert ours.vectors is discs_of(wide).vectors  # type: ignore[union-attr]
+    assert np.array_equal(ours.radii, alone.radii)
+    assert (ours.radii < discs_of(wide).radii).all()  # type: ignore[union-attr]

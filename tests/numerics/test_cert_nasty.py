@@ -309,6 +309,14 @@ def changes(matrix: np.ndarray, radius: float, rng: np.random.Generator) -> Iter
         yield inside * np.outer(a / np.linalg.norm(a), b / np.linalg.norm(b))
 
 
+@pytest.mark.parametrize("small", [5e-324, 1e-200])
+def test_a_tiny_column_beside_the_bound_is_an_answer_and_no_error(small: float) -> None:
+    """Slices have no room for such a column: of the diagonal matrix the norm is 3, of the other just above it."""
+    assert certify("norm-bound", np.diag([3.0, small]), bound=3).is_holds
+    beside = np.array([[3.0, small], [0.0, small]])
+    assert not certify("norm-bound", beside, bound=3).is_holds
+
+
 def test_the_eigenvector_is_that_of_the_leader_and_not_of_the_largest_float() -> None:
     """Eigenvalues 1, 1 - 2^-54 (twice, defective): the float center has 1 three times, and its own order of them.
 

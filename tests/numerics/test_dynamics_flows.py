@@ -591,6 +591,104 @@ def test_adaptive_steps_take_the_worst_part() -> None:
     assert calm.steps < whole.steps
 
 
+def _many(size: float, sharp: float, values: bool) -> tuple[Problem, Tensor]:
+    """Enough unit tokens for scores in float32; ``sharp`` is the size of the scores, ``size`` that of the values."""
+    source = torch.Generator().manual_seed(5)
+    draw = lambda: torch.randn(64, 64, generator=source, dtype=torch.float64) / 8  # noqa: E731
+    V = size * draw() if values else torch.eye(64, dtype=torch.float64)
+    return problem("attention-flow", {"V": V, "M": sharp * draw()}), random_tokens(32, 32, 64, seed=2)
+
+
+@pytest.mark.parametrize("sharp", [1.0, 10.0, 100.0, 300.0])
+@pytest.mark.parametrize("values", [False, True])
+def test_scores_in_single_precision_change_a_run_by_less_than_its_tolerance(
+    sharp: float, values: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many steps, the same error against a sharp reference, unit tokens to the last bits: also where scores are large."""
+    flow, x = _many(2.0, sharp, values)
+    end = 1.0 if sharp < 100 else 0.3
+    exact = follow(flow, x, end, rtol=1e-9, atol=1e-11, reduce=False).final
+    single = follow(flow, x, end, reduce=False)
+    monkeypatch.setattr("eigentoken.numerics.dynamics.flows.SINGLE", -1.0)
+    double = follow(flow, x, end, reduce=False)
+    if sharp != 10.0:  # float32 was there, or was left at once
+        assert torch.equal(single.final, double.final) == (sharp > 1.0)
+    assert (single.steps, single.rejected) == (double.steps, double.rejected)
+    errors = [float((each.final - exact).norm(dim=-1).max()) for each in (single, double)]
+    assert errors[0] <= 1.1 * errors[1]
+    assert float((single.final.norm(dim=-1) - 1).abs().max()) < 1e-15
+
+
+def test_single_precision_ends_where_it_would_show() -> None:
+    """At a sharp tolerance float32 is left before the first step, and the first velocity is found again."""
+    flow, x = _many(2.0, 1.0, True)
+    seen: list[int] = []
+
+    class Seen(Problem):
+        def at(self, t: Any, like: Tensor, single: bool = False) -> Problem:
+            now = super().at(t, like, single)
+            seen.append(0 if now.whole is None else len(now.whole.singles))
+            return now
+
+    watched = Seen(flow.system, flow.parameters, flow.mask)
+    follow(watched, x, 0.05, reduce=False)
+    assert seen and all(seen)
+    seen.clear()
+    sharp = follow(watched, x, 0.05, rtol=1e-10, atol=1e-13, reduce=False)
+    assert seen == [1, 0]
+    fixed = follow(flow, x, 0.05, step=0.01, reduce=False)
+    assert torch.allclose(sharp.final, fixed.final, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("values", [False, True])
+def test_what_single_precision_changes_is_measured_at_tokens(values: bool, mask: str) -> None:
+    """The probe against whole pushes in both arithmetics: no more than the worst token, and not much less."""
+    flow, x = _many(2.0, 30.0, values)
+    made = problem("attention-flow", dict(flow.parameters), mask)
+    single, double = (made.at(0.0, x, each).whole for each in (True, False))
+    assert single is not None and double is not None and single.singles and not double.singles
+    worst = float((single(x) - double(x)).norm(dim=-1).max())
+    assert 0 < single.rounding(x) <= 1.5 * worst
+    assert single.rounding(x) >= worst / 20
+
+
+def test_single_precision_is_for_many_unit_doubles_alone() -> None:
+    """Not with fixed steps, in Euclidean space, on an ellipsoid, for few tokens, or where a run waits for a small speed."""
+    used: list[bool] = []
+
+    class Seen(Problem):
+        def at(self, t: Any, like: Tensor, single: bool = False) -> Problem:
+            now = super().at(t, like, single)
+            used.append(now.whole is not None and bool(now.whole.singles))
+            return now
+
+    flow, x = _many(1.0, 1.0, True)
+
+    def asked(given: Problem = flow, start: Tensor = x, **options: Any) -> bool:
+        used.clear()
+        follow(Seen(given.system, given.parameters, given.mask), start, 0.01, reduce=False, **options)
+        assert len(set(used)) == 1
+        return used[0]
+
+    assert asked()
+    assert not asked(step=0.005) and not asked(stop_speed=1e-12)
+    assert not asked(start=x.float()) and not asked(start=x[:8])
+    euclidean = problem("token-flow", {"B": flow.parameters["V"], "W": flow.parameters["M"]})
+    assert not asked(euclidean)
+    metric = problem("ellipsoid-flow", {"P": 2 * torch.eye(64, dtype=torch.float64)})
+    assert not asked(metric, metric.retract(x))
+
+
+def test_scores_too_large_for_single_precision_stay_double() -> None:
+    _, x = _many(1.0, 1.0, True)
+    one = torch.eye(64, dtype=torch.float64)
+    huge = problem("attention-flow", {"V": one, "M": 1e30 * one})
+    whole = huge.at(0.0, x, single=True).whole
+    assert whole is not None and not whole.singles
+    assert torch.isfinite(whole(x)).all()
+
+
 def test_a_gradient_passes_through_an_integration_that_is_not_reduced() -> None:
     start = random_tokens(1, 4, 3, seed=65)[0]
     V, M = (torch.eye(3, dtype=torch.float64) * k for k in (0.5, 2.0))

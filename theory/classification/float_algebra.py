@@ -46,10 +46,13 @@ class FloatAlgebra:
     """The operations of :class:`~eigentoken.theory.systems.algebra.Algebra` on numpy arrays.
 
     A matrix is one for all instances, ``(d, d)``, or one for each, ``(..., d, d)``; so is a number that multiplies a state.
+    Equal weights are one number seen many times (strides of zero), and so is the average that all tokens share.
     """
 
     def attention(self, x: Array, score: Any, mask: MaskValue, over_root_d: bool) -> Array:
         n, d = x.shape[-2:]
+        if score is None and mask is None:
+            return np.broadcast_to(1 / (n * d**0.5 if over_root_d else n), (n, n))
         scores = np.zeros((n, n)) if score is None else self.scores(x, score)
         if mask is not None:
             scores = np.where(np.asarray(mask, dtype=bool), scores, -np.inf)
@@ -58,16 +61,26 @@ class FloatAlgebra:
         return np.asarray(shifted / (total * d**0.5 if over_root_d else total))
 
     def average(self, weights: Array, x: Array) -> Array:
+        if weights.strides == (0, 0):
+            return np.broadcast_to(np.full((1, x.shape[-2]), weights[0, 0]) @ x, x.shape)
         return np.asarray(weights @ x)
 
     def apply(self, matrix: Array | None, x: Array) -> Array:
-        return x if matrix is None else np.asarray(x @ np.asarray(matrix).mT)
+        if matrix is None:
+            return x
+        alike = x.strides[-2] == 0 and np.ndim(matrix) <= x.ndim
+        moved = np.asarray((x[..., :1, :] if alike else x) @ np.asarray(matrix).mT)
+        return np.repeat(moved, x.shape[-2], axis=-2) if alike else moved
 
     def add(self, x: Array, u: Array, step: Any = 1) -> Array:
         return np.asarray(x + u if isinstance(step, int) and step == 1 else x + _of_each(step) * u)
 
     def normalise(self, y: Array, metric: Array | None = None) -> Array:
-        return np.asarray(y / np.sqrt(_inner(y, y if metric is None else y @ metric)))
+        if metric is not None:
+            return np.asarray(y / np.sqrt(_inner(y, y @ metric)))
+        rows = y.reshape(-1, y.shape[-1])  # one long pass each: numpy goes through short rows slowly
+        sizes = np.sqrt((rows * rows) @ np.ones(rows.shape[1]))
+        return np.asarray((rows / np.repeat(sizes, rows.shape[1]).reshape(rows.shape)).reshape(y.shape))
 
     def tangent(self, x: Array, u: Array, metric: Array | None = None) -> Array:
         return np.asarray(u - _inner(x, u if metric is None else u @ metric) * x)
