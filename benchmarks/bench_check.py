@@ -13,8 +13,8 @@ One BLAS thread; peer and certified code alternate, and the best processor time 
 of 2 is about all matrices; the stricter ratio to the layer matrices alone is in the note.
 
 Then what a user runs, each in a new process: ``check`` with its defaults and an empty folder of results, beside a process that
-reads the same checkpoint and finds in numpy floats what the report has numbers of (``floats_of_model.py --reported``), and beside
-one that finds the spectra and norms alone (the peer of earlier records, without a target); and ``recheck`` of the report beside
+reads the same checkpoint and finds spectra and norms alone in numpy floats, which is what the target is about, and beside one that
+finds all that the report has numbers of (``floats_of_model.py --reported``; no target); and ``recheck`` of the report beside
 the check.  ``--slow`` adds SmolLM2 (some minutes).
 """
 
@@ -113,10 +113,10 @@ def model(name: str, limit: float | None, recheck_limit: float | None) -> Iterat
                 f"check of sample:{name} ended with {checked.code}, its peers with {floats.code}, {spectra.code}"
             )
         note = f"{checked.wall:.3g} s on the clock, {checked.memory / 2**20:.0f} MB"
-        what = f"check of {name} / numpy floats for all that it reports"
-        yield at_most(what, "", Times(floats.seconds, checked.seconds), limit, note)
         what = f"check of {name} / numpy floats for spectra and norms alone"
-        yield at_most(what, "", Times(spectra.seconds, checked.seconds), None)
+        yield at_most(what, "", Times(spectra.seconds, checked.seconds), limit, note)
+        what = f"check of {name} / numpy floats for all that it reports"
+        yield at_most(what, "", Times(floats.seconds, checked.seconds), None)
         if recheck_limit is not None:
             again = run(command("recheck", report_file))
             if again.code:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from eigentoken.theory.language.conditions import Condition, IsIdentity, NonPrincipalModulusBelow, Relation, SimpleTop
+from eigentoken.theory.language.conditions import Condition, Relation
 from eigentoken.theory.language.eigenvalue_gap import EigenvalueGap
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import Eigenvalue, alpha
@@ -36,18 +36,18 @@ def _parts(condition: Condition) -> Iterator[Condition]:
         yield from _parts(condition.part)
 
 
-#: Other words by which a theorist asks for a condition.
-ALSO: dict[type[Condition], str] = {
-    SimpleTop: "spectral gap, simple leader",
-    NonPrincipalModulusBelow: "spectral gap by modulus, dominant leader",
-    IsIdentity: "identity matrix",
+#: Other words by which a theorist asks for a condition, by the name of the word.
+ALSO = {
+    "SimpleTop": "spectral gap, simple leader",
+    "NonPrincipalModulusBelow": "spectral gap by modulus, dominant leader",
+    "IsIdentity": "identity matrix",
 }
 
 
 def _spoken(condition: Condition) -> str:
     """The name of the word, and what else it is called; a step where the letter of the step stands in it."""
-    names = [_in_words(type(condition).__name__)]
-    names += [ALSO[type(condition)]] if type(condition) in ALSO else []
+    name = type(condition).__name__
+    names = [_in_words(name), *([ALSO[name]] if name in ALSO else [])]
     if isinstance(condition, Relation):
         names += ["step size"] if alpha in condition.relation.free_symbols else []
         names += ["spectral gap"] if _is_gap(condition) else []

@@ -87,7 +87,7 @@ def test_the_command_writes_files_that_state_what_it_found(tmp_path: Path) -> No
 def test_a_topic_that_is_none_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"about must name topics \(consensus, energy.*got 'love'"):
         explore("oja-flow", "love")
-    with pytest.raises(ValueError, match="seconds must be above 0"):
+    with pytest.raises(ValueError, match="seconds must be a number above 0, got 0"):
         explore("oja-flow", seconds=0)
     with pytest.raises(ValueError, match="unknown system"):
         explore("nowhere")

@@ -392,5 +392,13 @@ def test_eigenvalues_and_norms_of_scores_are_those_of_the_divided_matrix(width: 
     )
     assert unit.answer("identity", V).is_holds
     assert unit.answer("identity", M).is_undecided  # M is I/2
-    assert unit.answer("positive-definite", V + M).is_undecided
+    assert unit.answer("positive-definite", V + M).is_holds  # 3 I / 2: stored times 2, V is multiplied by 2
+    opposite = bind_head(
+        system("attention-flow"),
+        LayerWeights.from_arrays(0, [_head(np.eye(2), -1.5 * np.eye(2), 2.0)]).heads[0],
+        Answers(),
+    )
+    assert opposite.answer("positive-definite", V + M).is_holds  # I - 3 I / 4, where the stored sum is negative
+    assert opposite.answer("positive-definite", M + M + V).is_undecided  # 2 M is not a letter
+    assert opposite.answer("negative-definite", V + M).is_fails
     assert unit.norm(M * M.T)[1] == pytest.approx(0.25, rel=1e-9)
