@@ -13,9 +13,9 @@ One BLAS thread; peer and certified code alternate, and the best processor time 
 of 2 is about all matrices; the stricter ratio to the layer matrices alone is in the note.
 
 Then what a user runs, each in a new process: ``check`` with its defaults and an empty folder of results, beside a process that
-reads the same checkpoint and finds spectra and norms alone in numpy floats, which is what the target is about, and beside one that
-finds all that the report has numbers of (``floats_of_model.py --reported``; no target); and ``recheck`` of the report beside
-the check.  ``--slow`` adds SmolLM2 (some minutes).
+reads the same checkpoint and finds spectra and norms alone in numpy floats, which is what the target is about, and beside one
+that finds all that the report has numbers of (``floats_of_model.py --reported``; no target); and ``recheck`` of the report
+beside the check.  ``--slow`` adds SmolLM2 (some minutes).
 """
 
 # ruff: noqa: E402 - the number of threads must be set before numpy is loaded
