@@ -1,6 +1,6 @@
 """The spread of the projected tokens in a direction, in the kernel: the flow of ``w_i = x_i/v^T x_i``, and how fast it contracts.
 
-``w_i' = sum_k a_ik (w_k - w_i)`` with ``a_ik = sum_h alpha^h_ik h_k/h_i`` (AB-X1), tested with an arbitrary vector e.
+``w_i' = sum_k a_ik (w_k - w_i)`` with ``a_ik = sum_h alpha^h_ik h_k/h_i`` (AB-X1), tested with an arbitrary vector f.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ L = Index("token", "l")
 
 
 def component(at: Index) -> Expression:
-    """``e^T w_i``."""
-    return dot(vector("e"), vector(STATE, at)) * height(at) ** -1
+    """``f^T w_i``."""
+    return dot(vector("f"), vector(STATE, at)) * height(at) ** -1
 
 
 def pull(at: Index, other: Index) -> Expression:
@@ -44,14 +44,14 @@ def pull(at: Index, other: Index) -> Expression:
 
 
 def move(at: Index, other: Index) -> Expression:
-    """``alpha^h_ik (e^T x_k - h_k e^T w_i)/h_i``: the same as ``a_ik e^T (w_k - w_i)``, without a division by ``h_k``."""
-    toward = dot(vector("e"), vector(STATE, other)) - height(other) * component(at)
+    """``alpha^h_ik (f^T x_k - h_k f^T w_i)/h_i``: the same as ``a_ik f^T (w_k - w_i)``, without a division by ``h_k``."""
+    toward = dot(vector("f"), vector(STATE, other)) - height(other) * component(at)
     return weight(at, other) * height(at) ** -1 * toward
 
 
-_V, _E = VectorLetter("v"), VectorLetter("e")
+_V, _E = VectorLetter("v"), VectorLetter("f")
 _SLOPE = sp.Eq(Rate(component(I)), Tensor(move(I, K).summed(K, HEAD)), evaluate=False)
-#: ``(e^T w_i)' = sum_k a_ik e^T (w_k - w_i)`` wherever ``h_i != 0``.
+#: ``(f^T w_i)' = sum_k a_ik f^T (w_k - w_i)`` wherever ``h_i != 0``.
 FLOW_OF_PROJECTIONS = every(Implication(proposition(sp.Ne(Tensor(height(I)), 0)), proposition(_SLOPE)), _V, _E, I)
 
 
@@ -89,7 +89,7 @@ def lowest(kernel: Kernel) -> Proved:
 
 _HIGHEST = every(sp.Le(Tensor(component(K)), Tensor(component(I)), evaluate=False), K)
 _SINKS = sp.Le(Rate(component(I)), 0, evaluate=False)
-#: Where all heights are positive, the largest ``e^T w_i`` does not rise, in any direction e: the hulls of the w_i are nested.
+#: Where all heights are positive, the largest ``f^T w_i`` does not rise, in any direction f: the hulls of the w_i are nested.
 NESTED = every(Implication(above(), every(Implication(_HIGHEST, proposition(_SINKS)), I)), _V, _E)
 
 

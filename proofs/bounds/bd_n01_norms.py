@@ -167,7 +167,7 @@ BD_N1 = register(
                 RemarkKind.CONVENTION,
                 r"RMSNorm $x \mapsto g \odot x/\sqrt{|x|^2/d + \epsilon} + b$ is $sGw + b$ with $w = x$, $G = "
                 r"\operatorname{diag}(g)$ and $s \le \sqrt d/|x|$; its radius is $\sqrt d\max_k|g_k| + |b|$. For LayerNorm "
-                r"$w = \Pi_dx$ with $\Pi_d = I - \frac1d\mathbf 1\mathbf 1^{\top}$, $e$ is $\mathbf 1$, and the least $c$ is "
+                r"$w = \Pi_dx$ with $\Pi_d = I - \frac1d\mathbf 1\mathbf 1^{\top}$, $f$ is $\mathbf 1$, and the least $c$ is "
                 r"$\lVert\operatorname{diag}(g)\Pi_d\rVert$.",
             ),
             Remark(RemarkKind.OPEN, "Both radii are suprema when $b = 0$: seen on the vector, not proved here."),

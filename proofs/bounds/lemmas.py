@@ -33,7 +33,7 @@ __all__ = [
 
 #: The width of the scores of a row; a quarter of it; the radius of the values.
 WIDTH, QUARTER = sp.Symbol("w", nonnegative=True), sp.Symbol("h", nonnegative=True)
-RADIUS, MIDDLE, CENTRE = sp.Symbol("r", nonnegative=True), sp.Symbol("e", real=True), sp.Symbol("c", real=True)
+RADIUS, MIDDLE, CENTRE = sp.Symbol("r", nonnegative=True), sp.Symbol("g", real=True), sp.Symbol("c", real=True)
 OTHER, VALUES, Z = VectorLetter("b"), VectorLetter("u"), VectorLetter("z")
 _ROW = Row()
 _SECOND = Row(vector(OTHER.name))
@@ -116,7 +116,7 @@ def _value(at: Any) -> Expression:
     return dot(vector(Z.name), vector(VALUES.name, at))
 
 
-#: Scores of the two rows differ by numbers within 2h of e; values lie within r of c.
+#: Scores of the two rows differ by numbers within 2h of g; values lie within r of c.
 CLOSE = Conjunction((close(_change, MIDDLE, 2 * QUARTER), close(_value, CENTRE, RADIUS)))
 _GAP = Tensor(((_ROW.weight(K) - _SECOND.weight(K)) * _value(K)).summed(K))
 _SHRUNK = 2 * RADIUS * sp.tanh(QUARTER)

@@ -1,7 +1,7 @@
 """BD-N1 and BD-N2 in the kernel: the radius of what a norm puts out, and its derivative, with and without the mean taken out.
 
 A norm with gain G and bias b puts out ``s G w + b``: ``s`` is ``sqrt(d)/|w|`` or less (epsilon), and w is x, or the part of x
-across the vector e of which all entries are alike.
+across the vector f of which all entries are alike.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = [
     "radii",
 ]
 
-_W, _B, _E = VectorLetter("w"), VectorLetter("b"), VectorLetter("e")
-_w, _b, _e, _z = vector("w"), vector("b"), vector("e"), vector(Z.name)
+_W, _B, _E = VectorLetter("w"), VectorLetter("b"), VectorLetter("f")
+_w, _b, _e, _z = vector("w"), vector("b"), vector("f"), vector(Z.name)
 _GAIN, _GAIN_NORM = matrix("G"), SpectralNorm(matrix("G"))
 _SCALE, _WIDEST = sp.Symbol("s", nonnegative=True), sp.Symbol("c", nonnegative=True)
 
@@ -58,7 +58,7 @@ _LEVEL = proposition(sp.Eq(Tensor(dot(_e, _z)), 0, evaluate=False))
 _STRETCH = sp.Le(Tensor(_square(_z.applied(product("G")))), _WIDEST**2 * Tensor(_square(_z)), evaluate=False)
 _ON_LEVEL = ForAll(Z, _LEVEL, proposition(_STRETCH))
 _ACROSS = proposition(sp.Eq(Tensor(dot(_e, _w)), 0, evaluate=False))
-#: For a norm that takes the mean out: w is orthogonal to e, and c bounds G there alone.
+#: For a norm that takes the mean out: w is orthogonal to f, and c bounds G there alone.
 RADIUS_OF_A_CENTRED_NORM = for_all(
     ForAll(
         _WIDEST,
@@ -119,7 +119,7 @@ NORM_DERIVATIVE = for_all(ForAll(I, _NOT_ZERO, for_all(_DERIVATIVE, Z, _W)))
 
 
 def _level(given: Expression) -> Expression:
-    """``y - (e^T y/|e|^2) e``."""
+    """``y - (f^T y/|f|^2) f``."""
     return given - dot(_e, given) * _square(_e) ** -1 * _e
 
 
@@ -130,7 +130,7 @@ _PARTS = (
     proposition(sp.Eq(Slope(_square(_HERE), "w"), 2 * Tensor(dot(_HERE, _WAY)), evaluate=False)),
 )
 _SOME_E = proposition(sp.Gt(Tensor(_square(_e)), 0, evaluate=False))
-#: For a norm that takes the mean out, ``z^T B y/|y|`` with y the part of x across e: the derivatives of both its parts.
+#: For a norm that takes the mean out, ``z^T B y/|y|`` with y the part of x across f: the derivatives of both its parts.
 CENTRED_NORM_DERIVATIVE: Proposition = ForAll(_E, _SOME_E, for_all(Conjunction(_PARTS), I, Z, _W))
 
 _ACROSS_X = _moved * _LENGTH - dot(_x, _moved) * _x

@@ -24,7 +24,7 @@ __all__ = ["STEPS", "steps"]
 
 _SIZE, _MU = sp.Symbol("R", nonnegative=True), sp.Symbol("mu", real=True)
 _MOST = sp.Symbol("M", real=True)
-_Y = VectorLetter("e")
+_Y = VectorLetter("f")
 _NOT_NEGATIVE = proposition(sp.Ge(LAM, 0, evaluate=False))
 _WEIGHT = exponential(score(I, K)) * normaliser(I, -1)
 
@@ -60,7 +60,7 @@ _SMALLER = Conjunction((proposition(sp.Le(_MU, LAM, evaluate=False)), propositio
 
 
 def _within(at: Any) -> Conjunction:
-    """``-R h <= e^T x <= R h``, and ``h >= 0``."""
+    """``-R h <= f^T x <= R h``, and ``h >= 0``."""
     other, own = Tensor(_height(at, _OTHER)), Tensor(_height(at))
     parts = (sp.Le(other, _SIZE * own), sp.Ge(other, -_SIZE * own), sp.Ge(own, 0))
     return Conjunction(tuple(said(type(each), *each.args) for each in parts))
@@ -73,7 +73,7 @@ _CONE = Conjunction(
         said(sp.Ge, _after(), 0),
     )
 )
-#: A second left eigenvector e with ``|mu| <= lambda``: the cone ``|e^T x_i| <= R w^T x_i`` of all tokens is kept.
+#: A second left eigenvector f with ``|mu| <= lambda``: the cone ``|f^T x_i| <= R w^T x_i`` of all tokens is kept.
 KEPT = ForAll(
     LAM,
     TRUE,
@@ -140,7 +140,7 @@ def _extreme(k: Kernel, claim: Proposition, kind: Any) -> Proved:
 
 
 def _kept(k: Kernel) -> Proved:
-    """``|sum a e^T x| <= R sum a h`` and ``sum a h >= 0``."""
+    """``|sum a f^T x| <= R sum a h`` and ``sum a h >= 0``."""
     start = KEPT.body.body.body.body.guard
     eigen, other, given, smaller = (k.assume(each) for each in (EIGEN, _EIGEN_OF_Y, start, _SMALLER))
     own, across = _height(K), _height(K, _OTHER)

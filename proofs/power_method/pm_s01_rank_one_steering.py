@@ -46,7 +46,7 @@ from eigentoken.theory.statements.statement import (
     Vector,
 )
 
-_A, _B, _W, _Z, _E = (VectorLetter(name) for name in "abwze")
+_A, _B, _W, _Z, _E = (VectorLetter(name) for name in "abwzf")
 _a, _b, _w, _z = vector("a"), vector("b"), vector("w"), vector("z")
 _EDIT: tuple[AnyLetter, ...] = (letter("G"), _W, _Z, MU, LONG)
 

@@ -46,8 +46,8 @@ from eigentoken.theory.statements.statement import (
 )
 
 SHIFTED, OTHER = sp.symbols("lambda nu", real=True)
-_A, _W, _Z, _E = (VectorLetter(name) for name in "awze")
-_w, _z, _e = vector("w"), vector("z"), vector("e")
+_A, _W, _Z, _E = (VectorLetter(name) for name in "awzf")
+_w, _z, _e = vector("w"), vector("z"), vector("f")
 _NORMALISED = proposition(sp.Eq(Tensor(dot(_z, _w)), 1, evaluate=False))
 _EDIT = Conjunction((EDITED, proposition(sp.Ne(MU, 0)), proposition(sp.Gt(Tensor(dot(_w, _w)), 0, evaluate=False))))
 _RIGHT, _LEFT = eigenvector("w", "F", SHIFTED), eigenvector("z", "F", SHIFTED, left=True)
@@ -65,16 +65,16 @@ SHIFTS = (
     Implication(Conjunction((EDITED, _NORMALISED, _RIGHT)), eigenvector("w", "G", SHIFTED + MU)),
     Implication(Conjunction((EDITED, _NORMALISED, _LEFT)), eigenvector("z", "G", SHIFTED + MU, left=True)),
 )
-#: Another right eigenvector e stays one, with its eigenvalue, iff ``z^T e = 0``.
+#: Another right eigenvector f stays one, with its eigenvalue, iff ``z^T f = 0``.
 KEPT = Implication(
-    Conjunction((_EDIT, eigenvector("e", "F", OTHER))), Equivalence(eigenvector("e", "G", OTHER), _LEVEL)
+    Conjunction((_EDIT, eigenvector("f", "F", OTHER))), Equivalence(eigenvector("f", "G", OTHER), _LEVEL)
 )
 #: The left condition keeps the right eigenvectors for other eigenvalues; the right condition keeps the left ones.
 KEEPS = (
-    Implication(Conjunction((EDITED, _LEFT, eigenvector("e", "F", OTHER), _DIFFERENT)), eigenvector("e", "G", OTHER)),
+    Implication(Conjunction((EDITED, _LEFT, eigenvector("f", "F", OTHER), _DIFFERENT)), eigenvector("f", "G", OTHER)),
     Implication(
-        Conjunction((EDITED, _RIGHT, eigenvector("e", "F", OTHER, left=True), _DIFFERENT)),
-        eigenvector("e", "G", OTHER, left=True),
+        Conjunction((EDITED, _RIGHT, eigenvector("f", "F", OTHER, left=True), _DIFFERENT)),
+        eigenvector("f", "G", OTHER, left=True),
     ),
 )
 CLAIMS = (
@@ -106,7 +106,7 @@ def _shift(k: Kernel, claim: Implication, *, left: bool) -> Proved:
 
 
 def _kept(k: Kernel) -> Proved:
-    """``G e = nu e + mu (z^T e) w``."""
+    """``G f = nu f + mu (z^T f) w``."""
     whole = k.assume(KEPT.left)
     eigen = k.part(whole, KEPT.left.parts[1])
     edit = k.part(whole, EDITED)
@@ -121,7 +121,7 @@ def _kept(k: Kernel) -> Proved:
 
 
 def _keeps(k: Kernel, claim: Implication, *, left: bool) -> Proved:
-    """``lambda z^T e = z^T F e = nu z^T e``, so that ``z^T e = 0``; or the same with w."""
+    """``lambda z^T f = z^T F f = nu z^T f``, so that ``z^T f = 0``; or the same with w."""
     whole = k.assume(claim.left)
     edit, own, eigen, different = (k.part(whole, each) for each in claim.left.parts)
     mixed = (k.instantiate(own, _E), k.instantiate(eigen, _W if left else _Z))

@@ -1,7 +1,7 @@
-"""The large eigenvalue of ``G = F + mu w z^T``: what an eigenvector e with ``G e = zeta e`` says of zeta.
+"""The large eigenvalue of ``G = F + mu w z^T``: what an eigenvector f with ``G f = zeta f`` says of zeta.
 
-``zeta a^T e = a^T F e + mu t (a^T w)`` for every a, with ``t = z^T e``.  At ``a = z, F^T z, (F^T)^2 z`` that is the secular
-equation, ``zeta^3 = mu (zeta^2 + f_1 zeta + f_2 + T)``; at ``a = e`` it is ``|mu t| >= |zeta| - |F|``, which bounds the tail T.
+``zeta a^T f = a^T F f + mu t (a^T w)`` for every a, with ``t = z^T f``.  At ``a = z, F^T z, (F^T)^2 z`` that is the secular
+equation, ``zeta^3 = mu (zeta^2 + f_1 zeta + f_2 + T)``; at ``a = f`` it is ``|mu t| >= |zeta| - |F|``, which bounds the tail T.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 _F = letter("F")
-_A, _E = VectorLetter("a"), VectorLetter("e")
-_a, _e, _w, _z = vector("a"), vector("e"), vector("w"), vector("z")
+_A, _E = VectorLetter("a"), VectorLetter("f")
+_a, _e, _w, _z = vector("a"), vector("f"), vector("w"), vector("z")
 _ONCE, _BACK = matrix("F"), (Letter("F", True),)
 NORM = SpectralNorm(_F)
 #: At least the length of z.
@@ -57,7 +57,7 @@ _LEVEL = proposition(sp.Eq(Tensor(dot(_z, _w)), 0, evaluate=False))
 LARGE = proposition(sp.And(MU > 0, sp.Ge(MU, 20 * _B, evaluate=False)))
 #: ``G = F + mu w z^T`` with ``|w| = 1``, ``z^T w = 1``, ``|z| <= Z`` and ``mu >= 20 |F| Z``.
 SETTING = Conjunction((EDITED, UNIT, ALONG, SIZE, LARGE))
-EIGEN = Conjunction((eigenvector("e", "G", ZETA), proposition(sp.Eq(Tensor(dot(_e, _e)), 1, evaluate=False))))
+EIGEN = Conjunction((eigenvector("f", "G", ZETA), proposition(sp.Eq(Tensor(dot(_e, _e)), 1, evaluate=False))))
 _F1, _F2 = Tensor(dot(_z, _w.applied(_ONCE))), Tensor(dot(_z, _w.applied(_ONCE).applied(_ONCE)))
 BOUNDS = Conjunction(
     tuple(
@@ -82,7 +82,7 @@ ORTHOGONAL = Implication(
 
 
 def _split(k: Kernel) -> Proved:
-    """``zeta a^T e = a^T F e + mu (z^T e)(a^T w)`` for every a."""
+    """``zeta a^T f = a^T F f + mu (z^T f)(a^T w)`` for every a."""
     form = k.instantiate(k.instantiate(k.assume(EDITED), _A), _E)
     eigen = k.instantiate(k.assume(EIGEN.parts[0]), _A)
     equal = sp.Eq(
@@ -141,7 +141,7 @@ def _secular(k: Kernel, split: Proved) -> list[Proved]:
 
 
 def _strength(k: Kernel, split: Proved) -> Proved:
-    """``|mu t| >= |zeta| - N``, from ``a = e``."""
+    """``|mu t| >= |zeta| - N``, from ``a = f``."""
     unit = k.assume(EIGEN.parts[1])
     bounded_ = k.textbook(OPERATOR_NORM, A=_F, z=_e)
     moved = _e.applied(_ONCE)
@@ -166,7 +166,7 @@ def _strength(k: Kernel, split: Proved) -> Proved:
 
 
 def _sine(k: Kernel, split: Proved) -> Proved:
-    """``zeta^2 (1 - (w^T e)^2) <= N^2``: the part of e across w is that of ``F e / zeta``."""
+    """``zeta^2 (1 - (w^T f)^2) <= N^2``: the part of f across w is that of ``F f / zeta``."""
     across = _e - _w * dot(_w, _e)
     unit, one = k.assume(EIGEN.parts[1]), k.assume(UNIT)
     moved = _e.applied(_ONCE)
@@ -255,7 +255,7 @@ def bounded(k: Kernel) -> Proved:
 
 
 def orthogonal(k: Kernel) -> Proved:
-    """A proof of :data:`ORTHOGONAL`: ``(zeta^2 - mu f_1) t = z^T F^2 e``."""
+    """A proof of :data:`ORTHOGONAL`: ``(zeta^2 - mu f_1) t = z^T F^2 f``."""
     split = _split(k)
     secular, strong, level = _secular(k, split), _strength(k, split), k.assume(_LEVEL)
     chain = [Tensor(dot(_z, each)) for each in _powers(_e, 2)]

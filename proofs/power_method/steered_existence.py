@@ -36,8 +36,8 @@ from eigentoken.theory.language.terms import matrix as letter
 
 __all__ = ["exists"]
 
-_F, _E = letter("F"), VectorLetter("e")
-_e, _w, _z = vector("e"), vector("w"), vector("z")
+_F, _E = letter("F"), VectorLetter("f")
+_e, _w, _z = vector("f"), vector("w"), vector("z")
 _ONCE, _BACK = matrix("F"), (Letter("F", True),)
 
 
@@ -123,7 +123,7 @@ def _beside(k: Kernel) -> Proved:
 
 
 def _separated(k: Kernel, wanted: Proposition) -> Proved:
-    """``|P G e - (w^T G w) e|^2 >= (mu - 2N)^2 |e|^2`` for e at right angles to w."""
+    """``|P G f - (w^T G w) f|^2 >= (mu - 2N)^2 |f|^2`` for f at right angles to w."""
     image, plain = _e.applied(matrix("G")), _e.applied(_ONCE)
     level = k.assume(wanted.left)
     across = plain - _w * dot(_w, plain)

@@ -24,13 +24,13 @@ EIGENVALUE = sp.Symbol("zeta", real=True)
 def _invariant_line(
     A: sp.MatrixSymbol, w: VectorLetter, below: sp.Expr, beside: sp.Expr, gap: sp.Expr
 ) -> tuple[tuple[Any, ...], Any]:
-    if any(sp.sympify(each).has(Tensor) for each in (below, beside, gap)) or w.name in ("a", "e"):
+    if any(sp.sympify(each).has(Tensor) for each in (below, beside, gap)) or w.name in ("a", "f"):
         raise Refused("the bounds are numbers, and w is no letter of the theorem")
     here, letters = vector(w.name), product(A.name)
     turned = (Letter(A.name, True),)
     image, other = here.applied(letters), here.applied(turned)
     height = Tensor(dot(here, here, letters))
-    free = vector("e")
+    free = vector("f")
     moved = free.applied(letters)
     rest = Tensor(dot(moved, moved)) - Tensor(dot(here, moved)) ** 2
     mixed = Tensor(dot(free, free, letters))
@@ -48,18 +48,18 @@ def _invariant_line(
                 proposition(sp.Eq(Tensor(dot(here, free)), 0, evaluate=False)),
                 proposition(sp.Ge(across, gap**2 * Tensor(dot(free, free)), evaluate=False)),
             ),
-            VectorLetter("e"),
+            VectorLetter("f"),
         ),
     )
     equal = sp.Eq(Tensor(dot(vector("a"), free, letters)), EIGENVALUE * Tensor(dot(vector("a"), free)), evaluate=False)
     unit = proposition(sp.Eq(Tensor(dot(free, free)), 1, evaluate=False))
-    pair = Exists(VectorLetter("e"), unit, for_every(equal, VectorLetter("a")))
+    pair = Exists(VectorLetter("f"), unit, for_every(equal, VectorLetter("a")))
     near = proposition(sp.Le(gap * sp.Abs(EIGENVALUE - height), 2 * below * beside, evaluate=False))
     return hypotheses, Exists(EIGENVALUE, near, pair)
 
 
 #: A real matrix in the frame of a unit vector w: ``|P A w| <= below``, ``|P A^T w| <= beside``, P the projection across w, and
-#: ``|P A e - (w^T A w) e| >= gap |e|`` for e at right angles to w.  If ``gap^2 > 4 below beside``, there is a real eigenvector,
+#: ``|P A f - (w^T A w) f| >= gap |f|`` for f at right angles to w.  If ``gap^2 > 4 below beside``, there is a real eigenvector,
 #: with an eigenvalue within ``2 below beside / gap`` of ``w^T A w``.
 INVARIANT_LINE = Textbook(
     key="Stewart",

@@ -149,6 +149,14 @@ def faults(name: str) -> list[str]:
     return found
 
 
+#: A power of Euler's number, and not a transposed vector e.
+EULER = re.compile(r"(?<![\\a-zA-Z])e\^(?!\{?\\top)")
+
+
+def test_a_power_of_e_is_no_transposed_vector() -> None:
+    assert EULER.search(r"\frac{e^{x_i^{\top} W x_j}}{2}") and not EULER.search(r"e^{\top} w + \mathrm{size}^2")
+
+
 @pytest.mark.parametrize("name", IDS)
 def test_nothing_that_the_audit_struck_out_is_printed(name: str) -> None:
     """No ASCII formulas, no True, no time as a transpose, no towers of fractions; each letter one meaning, and said."""
@@ -164,6 +172,8 @@ def test_nothing_that_the_audit_struck_out_is_printed(name: str) -> None:
         for each in letters:
             sorts.setdefault(each.name, set()).add(sort(each))
         assert {one: several for one, several in sorts.items() if len(several) > 1} == {}
+        formulas = " ".join([found.notation, *(f"{step.formula} {step.says}" for step in found.steps)])
+        assert "e" not in sorts or not EULER.search(formulas), "e is the base of an exponential"
         said = set(re.findall(r"\$([^$]*)\$", found.notation.partition("A step holds for all")[2]))
         assert len(said) == len(unbound(told, things)), "a letter that stands for anything is not introduced"
 
