@@ -1,14 +1,17 @@
-"""What the margin of a leader says of weights alone (BD-E1, BD-E2): certified, and beside it what the eigenvalues are.
+"""What the margin theorems say of weights alone (BD-E1, BD-E2, BD-H1): certified, and beside it what the eigenvalues are.
 
 ``F = S + K`` with the two largest eigenvalues of S, their middle ``c_0`` and half distance ``g/2``, and ``kappa = |K v|`` at the
 top eigenvector: ``sigma = sqrt(g^2/4 - kappa^2)``.
 
-=========  ===============================================================================================  ============
-``BD-E1``  the second largest real part of an eigenvalue (at least 0) over the leader:                      1
+=========  =================================================================================================  ==
+``BD-E1``  the second largest real part of an eigenvalue (at least 0) over the leader:                        1
            ``(c_0 - sigma)/(c_0 + sigma)``; of F, and of U of each head (a fact about any matrix)
 ``BD-E2``  1 over the step below which principal consensus is stable, of a layer that it is about:
            ``(|F|^2 - mu_-^2)/(4 sigma)`` with ``mu_- = c_0 + sigma``
-=========  ===============================================================================================  ============
+``BD-H1``  the factor of (b) near consensus, where all heights agree, at the step 1, of a head alone (or    1
+           a layer of one head): ``(1 + lambda q)/(1 + lambda)`` for every q above ``m/lambda``, with
+           m the largest modulus of another eigenvalue: ``(1 + m)/(1 + lambda)``
+=========  =================================================================================================  ==
 
 Ends of intervals are exact numbers until the last division, which is rounded up.  sigma is made smaller by
 :data:`~.token_bounds.ROOM`, so that another arithmetic can confirm what follows.  A head is read through its factors: C of
@@ -24,9 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from eigentoken.documents.check_document import LayerMargins
+from eigentoken.documents.check_document import LayerMargins, NotBounded
 from eigentoken.numerics.certified.enclosures import Enclosure
-from eigentoken.numerics.layers.quantities import norm_of
+from eigentoken.numerics.layers.layer_readings import system_of_head
+from eigentoken.numerics.layers.quantities import norm_of, spectral_discs
 from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.symbol_values import Answers, Parts
 from eigentoken.numerics.layers.token_bounds import ROOM, Bound
@@ -37,6 +41,7 @@ from eigentoken.theory.statements.registry import statements
 __all__ = [
     "MARGINS",
     "certified_margin",
+    "factor_above",
     "inverse_step_above",
     "margin_bounds",
     "margins_of_layer",
@@ -44,7 +49,7 @@ __all__ = [
 ]
 
 #: The statements whose bounds are read from weights, in the order in which they are shown.
-MARGINS = ("BD-E1", "BD-E2")
+MARGINS = ("BD-E1", "BD-E2", "BD-H1")
 #: Above the leader, in exact numbers, and below the others.
 Margin = tuple[Fraction, Fraction]
 
@@ -53,28 +58,30 @@ def margins_of_layer(
     weights: LayerWeights, answers: Answers, asked: Sequence[str], discs: Sequence[Sequence[float]]
 ) -> LayerMargins:
     """The bounds of those of ``asked`` that are read from weights; ``discs``: the eigenvalues of F with radii, as found."""
-    differs = _differences(weights) if "BD-E2" in asked else ()
-    about = [name for name in MARGINS if name in asked and not (name == "BD-E2" and differs)]
+    apart = {name: _differences(name, weights) for name in ("BD-E2", "BD-H1") if name in asked}
+    about = [name for name in MARGINS if name in asked and (name == "BD-H1" or not apart.get(name))]
     found = margin_bounds(weights, about, discs, answers)
-    if "BD-E2" in about and not any(each.statement == "BD-E2" for each in found):
-        differs = (Difference("matrices", _ASKS, _unformed(weights) or "no such margin is certified"),)
-    refused = [{"statement": "BD-E2", "differs": [each.as_dict() for each in differs]}] if differs else []
-    return {"bounds": [each.as_dict() for each in found], "not_about": refused}  # type: ignore[typeddict-item]
+    told = {each.statement for each in found}
+    if "BD-E2" in about and "BD-E2" not in told:
+        why = "heads alone, F is not formed" if weights.heads_only else "no such margin is certified"
+        apart["BD-E2"] = (Difference("matrices", _ASKS, why),)
+    refused: list[NotBounded] = [
+        {"statement": name, "differs": [each.as_dict() for each in differs]}
+        for name, differs in apart.items()
+        if differs and name not in told
+    ]
+    return {"bounds": [each.as_dict() for each in found], "not_about": refused}
 
 
 _ASKS = "2 |K v| < gap of sym(F) and a leader on the right of 0"
 
 
-def _unformed(weights: LayerWeights) -> str:
-    return "heads alone, F is not formed" if weights.heads_only else ""
-
-
-def _differences(weights: LayerWeights) -> tuple[Difference, ...]:
-    """Why BD-E2, which speaks of a map on tokens, is not about this layer."""
-    statement = statements().get("BD-E2")
+def _differences(name: str, weights: LayerWeights) -> tuple[Difference, ...]:
+    """Why a statement that speaks of a map on tokens is not about this layer."""
+    statement = statements().get(name)
     found = matches(statement.systems, statement.covers, weights.system)
     if not found:
-        return (Difference("system", "the multi-head attention map", weights.system.describe()),)
+        return (Difference("system", "an attention map", weights.system.describe()),)
     return tuple(found[0].differences)
 
 
@@ -84,7 +91,7 @@ def margin_bounds(
     discs: Sequence[Sequence[float]] = (),
     answers: Answers | None = None,
 ) -> list[Bound]:
-    """BD-E1 of F and of each of several heads, and BD-E2 of F where it has a margin on the right of 0."""
+    """BD-E1 of F and of each of several heads; BD-E2 of F where it has a margin on the right of 0; BD-H1 of single heads."""
     known, found = answers or Answers(), []
     if not weights.heads_only and set(MARGINS) & set(asked) and weights.d > 1:
         whole = weights.value
@@ -99,7 +106,27 @@ def margin_bounds(
             found.append(Bound("BD-E2", None, inverse_step_above(margin, norm), _inverse_step(values)))
     if "BD-E1" in asked and len(weights.heads) > 1:
         found += [_of_head(index, head) for index, head in enumerate(weights.heads)]
-    return found
+    return found + (_half_spaces(weights, known) if "BD-H1" in asked else [])
+
+
+def _half_spaces(weights: LayerWeights, answers: Answers) -> list[Bound]:
+    """BD-H1 of a layer of one head, or of each of several heads as if it were alone."""
+    statement = statements().get("BD-H1")
+    found = matches(statement.systems, statement.covers, weights.system)
+    if found and not (found[0].differences or found[0].needs):
+        if weights.heads_only or weights.d < 2:
+            return []
+        return [_half_space(None, weights.value, 0)]
+    return [
+        _half_space(index, *((head.core, 1) if head.width < head.d else (head.value, 0)))
+        for index, head in enumerate(weights.heads)
+        if system_of_head(statement, weights, index, answers.of_head(index)) is not None
+    ]
+
+
+def _half_space(head: int | None, matrix: Enclosure, zeros: int) -> Bound:
+    values = np.append(_eigenvalues(matrix), np.zeros(zeros))
+    return Bound("BD-H1", head, factor_above(matrix), _factor(values), 1.0)
 
 
 def _of_head(index: int, head: HeadWeights) -> Bound:
@@ -170,6 +197,27 @@ def inverse_step_above(margin: Margin, norm: float) -> float:
     return _float_above(max(Fraction(0), size**2 - margin[0] ** 2) / (2 * (margin[0] - margin[1])))
 
 
+def factor_above(matrix: Enclosure) -> float:
+    """BD-H1: ``(1 + m)/(1 + lambda)``; infinite where no positive leader by modulus is certified.
+
+    An eigenvalue that is alone in its disc and larger than all others is real: it and its conjugate are of one modulus.
+    """
+    found = spectral_discs(matrix)
+    if found is None:
+        return math.inf
+    discs, exponent = found
+    lead = int(np.argmax(discs.centers.real))
+    if len(discs.component(lead)) > 1:
+        return math.inf
+    leader = Fraction(float(discs.centers[lead].real)) - Fraction(float(discs.radii[lead]))
+    others = np.delete(np.nextafter(np.abs(discs.centers) * (1 + 2.0**-50) + discs.radii, np.inf), lead)
+    most = Fraction(float(others.max(initial=0.0))) * (1 + Fraction(2) ** -50)
+    if not leader > most:
+        return math.inf
+    unit = Fraction(2) ** exponent
+    return _float_above((1 + most * unit) / (1 + leader * unit) * (1 + Fraction(ROOM)))
+
+
 # -- measured -------------------------------------------------------------------------------------------------------------------
 
 
@@ -188,3 +236,15 @@ def _inverse_step(values: Any) -> float:
     order = np.argsort(values.real)
     leader, others = float(values[order[-1]].real), values[order[:-1]]
     return float(max(0.0, ((np.abs(others) ** 2 - leader**2) / (2 * (leader - others.real))).max()))
+
+
+def _factor(values: Any) -> float:
+    """At equal tokens with even weights: the largest ``|1 + lambda|`` of another eigenvalue, at least 1, over ``1 + lambda``.
+
+    1 where the largest real part is not positive.
+    """
+    order = np.argsort(values.real)
+    leader, others = values[order[-1]], values[order[:-1]]
+    if leader.real <= 0:
+        return 1.0
+    return float(np.abs(1 + others).max(initial=1.0) / np.abs(1 + leader))

@@ -1,4 +1,4 @@
-"""Bounds that are read from weights (BD-E1, BD-E2): in the report of ``check``, and confirmed or refused by ``recheck``."""
+"""Bounds that are read from weights (BD-E1, BD-E2, BD-H1): in the report of ``check``, and confirmed or refused by recheck."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_each_layer_and_head_has_its_bound_beside_the_measured_value(stated: tup
     first, second = document["bounds"]
     assert (first["tokens"], first["sha256"]) == (0, "")
     assert {(e["statement"], e["head"]) for e in first["bounds"]} == {
-        ("BD-E1", None), ("BD-E2", None), ("BD-E1", 0), ("BD-E1", 1)
+        ("BD-E1", None), ("BD-E2", None), ("BD-E1", 0), ("BD-E1", 1), ("BD-H1", 0), ("BD-H1", 1)
     }  # fmt: skip
     for each in first["bounds"]:
         if each["bound"] is not None:
@@ -68,7 +68,8 @@ def test_each_layer_and_head_has_its_bound_beside_the_measured_value(stated: tup
     assert (
         _entry(document, "BD-E1")["ratio"] == _entry(document, "BD-E1")["bound"] / _entry(document, "BD-E1")["measured"]
     )
-    assert all(e["bound"] is None and e["vacuous"] and e["ratio"] is None for e in second["bounds"])
+    margins = [e for e in second["bounds"] if e["statement"] == "BD-E1"]
+    assert len(margins) == 3 and all(e["bound"] is None and e["vacuous"] and e["ratio"] is None for e in margins)
     (refused,) = second["not_about"]  # the condition fails there, and so there is no bound on a step
     assert refused["statement"] == "BD-E2" and [each["part"] for each in refused["differs"]] == ["matrices"]
 
@@ -87,9 +88,9 @@ def test_they_are_confirmed_by_the_second_arithmetic(stated: tuple[dict[str, Any
     document, path, _ = stated
     found = again(document, path)
     assert found == "holds" and not any(name.startswith("bounds") for name in found.not_covered)
-    (line,) = [each for each in found if each.where.startswith("bounds")]
+    lines = {each.where: (each.by, each.reason) for each in found if each.where.startswith("bounds")}
     count = sum(each["bound"] is not None for each in document["bounds"][0]["bounds"])
-    assert count >= 3 and (line.by, line.reason) == (SECOND, f"{count} margins found again with error bounds")
+    assert count >= 4 and lines["bounds, layer 0"] == (SECOND, f"{count} margins found again with error bounds")
 
 
 def _scaled(name: str, head: int | None, factor: float) -> Callable[[dict[str, Any]], None]:
@@ -112,6 +113,8 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], bool]] = {
     "BD-E1 of the layer raised": (_scaled("BD-E1", None, 1.02), True),
     "BD-E1 of a head lowered": (_scaled("BD-E1", 0, 0.98), True),
     "BD-E2 lowered": (_scaled("BD-E2", None, 0.98), True),
+    "BD-H1 of a head lowered": (_scaled("BD-H1", 0, 0.98), True),
+    "BD-H1 of a head raised": (_scaled("BD-H1", 0, 1.02), True),
     "BD-E2 raised": (_scaled("BD-E2", None, 1.02), True),
     "a measurement": (_of(0, measured=0.01), False),
     "a ratio": (_of(0, ratio=1.01), False),
@@ -149,7 +152,7 @@ def test_beside_bounds_at_tokens_and_with_other_tokens(
     document = json.loads(path.read_text(encoding="utf-8"))
     first = document["bounds"][0]
     assert first["tokens"] == 5 and [each["statement"] for each in first["bounds"]] == [
-        "BD-D2", "BD-J2", "BD-J2", "BD-E1", "BD-E2", "BD-E1", "BD-E1"
+        "BD-D2", "BD-J2", "BD-J2", "BD-E1", "BD-E2", "BD-E1", "BD-E1", "BD-H1", "BD-H1"
     ]  # fmt: skip
     assert [e for e in first["bounds"] if e["statement"] in ASKED] == stated[0]["bounds"][0]["bounds"]
     assert again(document, path) == "holds"
@@ -165,7 +168,12 @@ def test_beside_bounds_at_tokens_and_with_other_tokens(
 def test_heads_alone_have_margins_and_layers_none(tmp_path: Path, stated: tuple[dict[str, Any], Path, Any]) -> None:
     report = check(stated[0]["model"]["source"], work=tmp_path, heads_only=True, statements=ASKED)
     first = report.document["bounds"][0]
-    assert [(e["statement"], e["head"]) for e in first["bounds"]] == [("BD-E1", 0), ("BD-E1", 1)]
+    assert [(e["statement"], e["head"]) for e in first["bounds"]] == [
+        ("BD-E1", 0),
+        ("BD-E1", 1),
+        ("BD-H1", 0),
+        ("BD-H1", 1),
+    ]
     assert first["bounds"][0] == _entry(stated[0], "BD-E1", 0)
     (refused,) = first["not_about"]
     assert refused["differs"][0]["layer"] == "heads alone, F is not formed"

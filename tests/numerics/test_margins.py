@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from time import monotonic
 
 import mpmath as mp
 import numpy as np
@@ -18,14 +19,17 @@ from eigentoken.numerics.layers.margins import (
 from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.token_bounds import ROOM
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.numerics.recheck.layers.margins import MARGIN, FoundMargin, judged_margin, margin_found
+from eigentoken.numerics.recheck.layers.margins import MARGIN, FoundMargin, factors_found, judged_margin, margin_found
 
 
 def _layer(*heads: tuple[np.ndarray, np.ndarray]) -> LayerWeights:
+    """Of heads with scores of their own."""
     d = len(heads[0][0])
-    return LayerWeights.from_arrays(
-        0, [{"Q": np.eye(O.shape[1], d), "K": np.eye(O.shape[1], d), "V": V, "O": O, "scale": 1.0} for O, V in heads]
-    )
+    made = [
+        {"Q": (k + 1) * np.eye(O.shape[1], d), "K": np.eye(O.shape[1], d), "V": V, "O": O, "scale": 1.0}
+        for k, (O, V) in enumerate(heads)
+    ]
+    return LayerWeights.from_arrays(0, made)
 
 
 def _with_margin(source: np.random.Generator, d: int, share: float) -> np.ndarray:
@@ -116,3 +120,52 @@ def test_a_stated_bound_is_judged_from_both_sides() -> None:
     assert judged_margin(0.5, found)[0] == "holds" and judged_margin(0.5 - MARGIN / 2, found)[0] == "undecided"
     assert {judged_margin(0.5 + s * 2 * MARGIN, found)[0] for s in (-1, 1)} == {"fails"}
     assert judged_margin(None, found)[0] == "undecided" and margin_found("BD-D2", [(np.eye(2), np.eye(2))]) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_factor_near_consensus_holds_and_is_found_again(seed: int) -> None:
+    """BD-H1 near consensus: at least what one step of the map does to the distance there, with even weights."""
+    source = np.random.default_rng(seed)
+    d, r = 7, int(source.integers(1, 5))
+    V = source.normal(size=(r, d))
+    O = np.linalg.pinv(V) * float(source.uniform(0.2, 4)) + 0.2 * source.normal(size=(d, r))
+    O += 3 * np.outer(source.normal(size=d), np.eye(r)[0]) * float(source.uniform(0, 1))
+    other = (source.normal(size=(d, 2)), source.normal(size=(2, d)))
+    layer = _layer((O, V), other)
+    first = margin_bounds(layer, ("BD-H1",))[0]
+    values = np.linalg.eigvals(O @ V)
+    lead = int(np.argmax(values.real))
+    sizes = np.abs(np.delete(values, lead))
+    dominates = abs(values[lead].imag) < 1e-9 and values[lead].real > sizes.max()
+    assert first.head == 0 and np.isfinite(first.bound) == dominates
+    found = list(factors_found([(O, V)], monotonic() + 5))
+    assert bool(found) == dominates
+    if not dominates:
+        return
+    leader = float(values[lead].real)
+    assert (1 + sizes.max()) / (1 + leader) <= first.bound <= (1 + sizes.max()) / (1 + leader) * (1 + 1e-5)
+    assert first.measured <= first.bound < 1
+    assert "holds" in {judged_margin(first.bound, each)[0] for each in found}
+    assert {judged_margin(first.bound * s, found[-1])[0] for s in (0.999, 1.001)} == {"fails"}
+    w = np.linalg.eig(O @ V)[1][:, lead].real
+    w /= np.linalg.norm(w)
+    x = w + 1e-6 * source.normal(size=(5, d))
+    x = x / np.linalg.norm(x, axis=1, keepdims=True) * np.sign(x @ w)[:, None]
+    for _ in range(60):  # the slowest direction is left
+        y = x + (x.mean(0) @ V.T @ O.T)
+        y /= np.linalg.norm(y, axis=1, keepdims=True)
+        before, after, x = np.abs(x - w).max(), np.abs(y - w).max(), y
+        if before > 1e-12:
+            last = after / before
+    assert last <= first.bound * 1.5 + 1e-3 or sizes.max() == 0  # at most, but for the turn of a complex pair
+
+
+def test_a_leader_by_real_part_alone_has_no_factor() -> None:
+    """``diag(1, -2)``: the start on one side ends elsewhere, and nothing is said."""
+    values = np.diag([1.0, -2.0])
+    (found,) = margin_bounds(_layer((np.eye(2), values)), ("BD-H1",))
+    assert found.head is None and found.vacuous and found.measured >= 0.5
+    assert list(factors_found([(np.eye(2), values)], monotonic() + 5)) == []
+    assert list(factors_found([(np.eye(2), np.array([[1.0, -1.0], [1.0, 1.0]]))], monotonic() + 5)) == []
+    (good,) = margin_bounds(_layer((np.eye(2), np.array([[2.0, 1.0], [0.0, 1.0]]))), ("BD-H1",))
+    assert good.bound == pytest.approx(2 / 3, rel=1e-5) and good.measured == pytest.approx(2 / 3)

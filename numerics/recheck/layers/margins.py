@@ -1,27 +1,29 @@
-"""The margin of a leader (BD-E1, BD-E2), found again by inertia instead of eigenvalues.
+"""The margins of a leader, found again: BD-E1 and BD-E2 by inertia instead of eigenvalues, BD-H1 by other discs.
 
 For a symmetric H with one positive eigenvalue and all others negative, ``sym(H (M - c I)) > 0`` shows that exactly one eigenvalue
 of M lies right of c and none on it (Ostrowski and Schneider, 1962).  With ``H = 2 v v^T - I`` for a v from anywhere this is asked
 for a c near ``c_0 - sigma`` (the others are left of it) and one near ``c_0 + sigma`` (the leader is right of it).  M is the
-product of the stored factors in floats with a bound; definiteness and norms are those of the float verifier.
+product of the stored factors in floats with a bound; definiteness and norms are those of the float verifier.  For BD-H1 discs
+of the core ``V O`` hold the spectrum (:func:`.numbers.spectra`), coarse ones first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from eigentoken.numerics.recheck.documents.reading import fine_product
+from eigentoken.numerics.recheck.layers.numbers import exact_sum, spectra
 from eigentoken.numerics.recheck.matrices.floats import FLOOR, Floats, U, definite_above, scaled, spectral_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["MARGIN", "FoundMargin", "judged_margin", "margin_found"]
+__all__ = ["MARGIN", "FoundMargin", "factors_found", "judged_margin", "margin_found"]
 
 #: A stated bound and the one found here differ by at most this part of the size of the numbers that it is made of.
 MARGIN = 1e-5
@@ -56,6 +58,17 @@ def margin_found(statement: str, factors: Sequence[tuple[ArrayLike, ArrayLike]])
     size = Fraction(spectral_above(values)) + Fraction(rho)
     room = 2 * (high - low) / Fraction(2) ** e  # in the units of the weights, where the bound is a length
     return FoundMargin(_above((size**2 - high**2) / room), _above(size**2 / room))
+
+
+def factors_found(factors: Sequence[tuple[ArrayLike, ArrayLike]], until: float) -> Iterator[FoundMargin]:
+    """``(1 + m)/(1 + lambda)`` of BD-H1 for ``M = sum_h O_h V_h``, of one head through its core, the coarse values first."""
+    alone = factors[0][::-1] if len(factors) == 1 and np.shape(factors[0][0])[1] < np.shape(factors[0][0])[0] else None
+    for discs in spectra(exact_sum(factors if alone is None else [alone]), until):
+        lead = int(np.argmax(discs.re))
+        least, most = float(discs.score("real-part")[0][lead]), np.delete(discs.score("modulus")[1], lead)
+        beyond = float(most.max(initial=0.0)) * (1 + 2.0**-45)
+        if int(discs.component(lead).sum()) == 1 and least > beyond and math.isfinite(least):
+            yield FoundMargin(_above((1 + Fraction(beyond)) / (1 + Fraction(least))), 1.0)
 
 
 def judged_margin(stated: float | None, found: FoundMargin | None) -> tuple[str, str]:

@@ -42,6 +42,7 @@ QUANTITIES = {
 OF_WEIGHTS = {
     "BD-E1": "second largest real part of an eigenvalue of F, or of U of one head, over the leader",
     "BD-E2": "1 over the step below which principal consensus of the layer is stable",
+    "BD-H1": "factor per step of the distance to consensus, near it, of one head as if alone (a start on one side)",
 }
 PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
 
@@ -151,7 +152,7 @@ class BoundSummary(NamedTuple):
 #: The heads of the columns of :meth:`BoundSummary.cells`.
 COLUMNS = ("what is bounded", "says something in", "bound", "measured", "ratio")
 SAYS = (
-    "bounds at the tokens of one sequence (BD-E: of the weights, without tokens): certified; beside them what was measured in "
+    "bounds at the tokens of one sequence (BD-E, BD-H: of the weights, without tokens): certified; beside them what was measured in "
     "floating point, which is no bound (medians over layers or heads)"
 )
 
@@ -167,6 +168,11 @@ def _middle(values: Sequence[float]) -> float | None:
     return ordered[len(ordered) // 2] if ordered else None
 
 
+def _bounded(listed: Sequence[TokenBound]) -> Sequence[TokenBound]:
+    """Those with a bound, so that medians are of the same layers and heads; all of them where none has one."""
+    return [each for each in listed if each["bound"] is not None] or listed
+
+
 def summaries(listed: Sequence[LayerBounds]) -> list[BoundSummary]:
     """A row a statement, in the order of :data:`QUANTITIES`."""
     found: dict[str, list[TokenBound]] = {}
@@ -180,7 +186,7 @@ def summaries(listed: Sequence[LayerBounds]) -> list[BoundSummary]:
             len(found[name]),
             sum(not each["vacuous"] for each in found[name]),
             _middle([each["bound"] for each in found[name] if each["bound"] is not None]),
-            _middle([each["measured"] for each in found[name]]) or 0.0,
+            _middle([each["measured"] for each in _bounded(found[name])]) or 0.0,
             _middle([each["ratio"] for each in found[name] if each["ratio"] is not None]),
         )
         for name, quantity in {**QUANTITIES, **OF_WEIGHTS}.items()

@@ -385,7 +385,7 @@ class Observed(TypedDict):
 class LayerBounds(TypedDict):
     """The bounds of one layer at the first sequence; ``sha256``: of the tokens that enter the layer and its attention.
 
-    Last, those that are read from weights alone (BD-E1, BD-E2); without tokens there are only these, and ``sha256`` is empty.
+    Last, those that are read from weights alone (BD-E1, BD-E2, BD-H1): the only ones without tokens, with an empty ``sha256``.
     """
 
     layer: Natural

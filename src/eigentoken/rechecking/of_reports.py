@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ def recheck_report(
             done()
     lines += _states(document, shown, model, own, seconds)
     lines += _bounds(document, model, own, {path[1] for path in other_tokens(document, fresh)})
-    lines += _margins(document, model)
+    lines += _margins(document, model, seconds)
     return Recheck(lines, shown.not_covered())
 
 
@@ -259,10 +259,9 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified bounds", "holds", "holds", said)
 
 
-def _margins(document: Mapping[str, Any], model: Any) -> Iterator[Rechecked]:
+def _margins(document: Mapping[str, Any], model: Any, seconds: float) -> Iterator[Rechecked]:
     """Each bound that is read from weights, by the second arithmetic; where none is stated there is nothing to confirm."""
     from eigentoken.checking.token_bounds import OF_WEIGHTS
-    from eigentoken.numerics.recheck.layers.margins import judged_margin, margin_found
 
     known: dict[tuple[Any, ...], Any] = {}
     for stated in document["bounds"]:
@@ -275,17 +274,35 @@ def _margins(document: Mapping[str, Any], model: Any) -> Iterator[Rechecked]:
         for each in said:
             head = each["head"]
             where = f"bounds, layer {stated['layer']}" + ("" if head is None else f", head {head}")
-            asked = (origin, head, each["statement"])
+            asked = (origin, head, each["statement"], each["bound"])
             if asked not in known:
                 chosen = heads if head is None else heads[head : head + 1]
-                known[asked] = margin_found(each["statement"], [(one.O, one.V) for one in chosen]) if chosen else None
-            answer, why = judged_margin(each["bound"], known[asked])
+                known[asked] = _judged(each["statement"], each["bound"], [(one.O, one.V) for one in chosen], seconds)
+            answer, why = known[asked]
             agreed += answer == "holds"
             if answer != "holds":
                 yield Rechecked(where, each["statement"], "holds", answer, why)
         if agreed and agreed == len(said):
             told = f"{agreed} margins found again with error bounds"
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified margins", "holds", "holds", told)
+
+
+def _judged(statement: str, stated: float, factors: Sequence[tuple[Any, Any]], seconds: float) -> tuple[str, str]:
+    """The answer about one bound of ``sum_h O_h V_h``, and why; ``seconds``: for the finer discs of a spectrum."""
+    from time import monotonic
+
+    from eigentoken.numerics.recheck.layers.margins import factors_found, judged_margin, margin_found
+
+    if not factors:
+        return judged_margin(stated, None)
+    if statement != "BD-H1":
+        return judged_margin(stated, margin_found(statement, factors))
+    answer = judged_margin(stated, None)
+    for found in factors_found(factors, monotonic() + seconds):
+        answer = judged_margin(stated, found)
+        if answer[0] == "holds":
+            break
+    return answer
 
 
 def _given(layer: LayerAtTokens) -> GivenLayer:
