@@ -152,8 +152,8 @@ class BoundSummary(NamedTuple):
 #: The heads of the columns of :meth:`BoundSummary.cells`.
 COLUMNS = ("what is bounded", "says something in", "bound", "measured", "ratio")
 SAYS = (
-    "bounds at the tokens of one sequence (BD-E, BD-H: of the weights, without tokens): certified; beside them what was measured in "
-    "floating point, which is no bound (medians over layers or heads)"
+    "bounds at the tokens of one sequence (BD-E, BD-H: of the weights, without tokens): certified; beside them what was "
+    "measured in floating point, which is no bound (medians over layers or heads)"
 )
 
 
