@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from eigentoken.checking.own_states import OwnStates
     from eigentoken.checking.report import Report
-    from eigentoken.documents.check_document import LayerBounds, LayerMargins, NotBounded, TokenBound
+    from eigentoken.documents.check_document import LayerBounds, LayerRecord, NotBounded, TokenBound
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens
@@ -109,13 +109,12 @@ def bounds_at_tokens(
     return found
 
 
-def with_margins(
-    bounds: Sequence[LayerBounds], records: Mapping[int, Mapping[str, Any]], model: Model
-) -> list[LayerBounds]:
+def with_margins(bounds: Sequence[LayerBounds], records: Mapping[int, LayerRecord], model: Model) -> list[LayerBounds]:
     """The bounds with those that are read from the weights of each layer; of a layer where no tokens were run, these alone."""
-    known, found = {each["layer"]: each for each in bounds}, []
+    known = {each["layer"]: each for each in bounds}
+    found: list[LayerBounds] = []
     for index in range(model.n_layers):
-        margins: LayerMargins = records[model.architecture.weights_of(index)]["margins"]
+        margins = records[model.architecture.weights_of(index)]["margins"]
         told = known.get(index)
         if told is None and not (margins["bounds"] or margins["not_about"]):
             continue
