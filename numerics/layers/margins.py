@@ -106,7 +106,8 @@ def margin_bounds(
             found.append(Bound("BD-E2", None, inverse_step_above(margin, norm), _inverse_step(values)))
     if "BD-E1" in asked and len(weights.heads) > 1:
         found += [_of_head(index, head) for index, head in enumerate(weights.heads)]
-    return found + (_half_spaces(weights, known) if "BD-H1" in asked else [])
+    found += _half_spaces(weights, known) if "BD-H1" in asked else []
+    return [each for each in found if math.isfinite(each.measured)]  # not where floats of the weights' size overflow
 
 
 def _half_spaces(weights: LayerWeights, answers: Answers) -> list[Bound]:
@@ -222,20 +223,25 @@ def factor_above(matrix: Enclosure) -> float:
 
 
 def _eigenvalues(enclosure: Enclosure) -> Any:
-    return np.linalg.eigvals(np.ldexp(enclosure.center, enclosure.exponent))
+    values = np.linalg.eigvals(enclosure.center)
+    with np.errstate(all="ignore"):
+        return np.ldexp(values.real, enclosure.exponent) + 1j * np.ldexp(values.imag, enclosure.exponent)
 
 
 def _second_over_first(values: Any) -> float:
     """1 where the largest real part is not positive: the statement says nothing of a leader there."""
     real = np.sort(values.real)
-    return float(max(0.0, real[-2]) / real[-1]) if real[-1] > 0 else 1.0
+    with np.errstate(all="ignore"):
+        return float(np.maximum(0.0, real[-2]) / real[-1]) if real[-1] > 0 else 1.0
 
 
 def _inverse_step(values: Any) -> float:
     """1 over the largest step with ``|1 + alpha lambda| < 1 + alpha mu`` for all others; 0 where every step is as good."""
     order = np.argsort(values.real)
     leader, others = float(values[order[-1]].real), values[order[:-1]]
-    return float(max(0.0, ((np.abs(others) ** 2 - leader**2) / (2 * (leader - others.real))).max()))
+    with np.errstate(all="ignore"):
+        slopes = (np.abs(others) + leader) * (np.abs(others) - leader) / (2 * (leader - others.real))
+    return float(np.maximum(0.0, slopes.max()))
 
 
 def _factor(values: Any) -> float:
@@ -247,4 +253,5 @@ def _factor(values: Any) -> float:
     leader, others = values[order[-1]], values[order[:-1]]
     if leader.real <= 0:
         return 1.0
-    return float(np.abs(1 + others).max(initial=1.0) / np.abs(1 + leader))
+    with np.errstate(all="ignore"):
+        return float(np.abs(1 + others).max(initial=1.0) / np.abs(1 + leader))

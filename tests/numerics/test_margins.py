@@ -169,3 +169,13 @@ def test_a_leader_by_real_part_alone_has_no_factor() -> None:
     assert list(factors_found([(np.eye(2), np.array([[1.0, -1.0], [1.0, 1.0]]))], monotonic() + 5)) == []
     (good,) = margin_bounds(_layer((np.eye(2), np.array([[2.0, 1.0], [0.0, 1.0]]))), ("BD-H1",))
     assert good.bound == pytest.approx(2 / 3, rel=1e-5) and good.measured == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-100, 1e150, 3e200])
+def test_weights_of_any_size_give_finite_numbers(size: float) -> None:
+    """Also products that no float holds: then nothing is stated of them."""
+    heads = [(np.eye(3), size * np.diag([3.0, 1.0, 0.5])), (size * np.eye(3), np.diag([1.0, 2.0, 4.0]))]
+    for made in (_layer(*heads), _layer((size * np.eye(3), size * np.diag([3.0, 1.0, 0.5])))):
+        for each in margin_bounds(made, ("BD-E1", "BD-E2", "BD-H1")):
+            assert np.isfinite(each.measured) and each.measured >= 0
+            assert each.bound >= each.measured * (1 - 1e-12)
