@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,15 @@ import numpy as np
 
 from eigentoken.checking.layers import weights_of
 from eigentoken.checking.run import open_model
-from eigentoken.checking.token_bounds import QUANTITIES, bounds_at_tokens, layers_at_tokens, summaries
+from eigentoken.checking.token_bounds import OF_WEIGHTS, QUANTITIES, bounds_at_tokens, layers_at_tokens, summaries
 from eigentoken.models.loading.samples import SAMPLES
-from eigentoken.numerics.certified.enclosures import Enclosure, product, total
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.bound_scope import AT_WEIGHTS, differences
 from eigentoken.numerics.layers.certified_attention import exact, linear, scores_and_weights
 from eigentoken.numerics.layers.head_jacobian import Tall, head_norms
-from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
+from eigentoken.numerics.layers.margins import margin_bounds
 from eigentoken.numerics.layers.token_bounds import ROOM, Bound, LayerAtTokens, centred
-from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.proofs.on_samples import RECORD, OnSample, recorded, sentence
 from eigentoken.theory.statements.layer_systems import LayerSystem
 from eigentoken.theory.statements.registry import statements
@@ -43,8 +40,8 @@ One sequence of {tokens} random tokens through each model (seed {seed}), as `eig
 in how many layers or heads the bound says more than what is true of every head, then the medians of bound, measurement and ratio.
 Bounds are certified from the stored weights and the tokens, and `recheck` finds them again; measurements are in floating point,
 that of a Jacobian by a power iteration, from below. An empty cell: the statement is not about these heads (mask or positions).
-The {beside} rows before the last are of bounds that `check` does not show, because others say more: `recheck` does not know
-them. The last row asks for no tokens: of every layer and of every head alone, medians over those where the bound says something.
+The {beside} rows before the last {margins} are of bounds that `check` does not show, because others say more: `recheck` does not
+know them. The last {margins} ask for no tokens: medians over the layers and heads where the bound says something.
 
 """
 #: Bounds that are weaker than one that ``check`` shows, with what is bounded.
@@ -55,54 +52,25 @@ BESIDE = {
 }
 
 
-#: Bounds of matrices, which ask for no tokens: F of each layer, and U of each head where there are several.
-MARGINS = {"BD-E1": "second largest real part of an eigenvalue of F, or of U of one head, over the leader"}
+#: Bounds of weights, which ask for no tokens; of BD-E2, which is about a layer with full attention, no sample has one.
+MARGINS = {name: OF_WEIGHTS[name] for name in ("BD-E1", "BD-H1")}
 
 
 def margins_of_sample(name: str) -> dict[str, OnSample]:
-    """BD-E1 on the weights of one sample: ``(c_0 - sigma)/(c_0 + sigma)``, certified, beside what the eigenvalues are."""
+    """The bounds of weights of one sample, as ``check`` shows them, beside what the eigenvalues are."""
     model = open_model(f"sample:{name}")
     known: dict[int, list[Bound]] = {}
     for index in range(model.n_layers):
         origin = model.architecture.weights_of(index)
         if origin not in known:
-            known[origin] = list(_margins(weights_of(model.layer(origin)).heads))
+            known[origin] = margin_bounds(weights_of(model.layer(origin)), tuple(MARGINS))
     bounds = [each for index in range(model.n_layers) for each in known[model.architecture.weights_of(index)]]
-    telling = [each for each in bounds if not each.vacuous]
-    found = _in_short(telling or bounds)
-    return {"BD-E1": {**found, "places": len(bounds), "telling": len(telling)}}
-
-
-def _margins(heads: Sequence[HeadWeights]) -> Iterator[Bound]:
-    values = [product(head.named("O"), head.named("V")) for head in heads]
-    parts = [(np.asarray(head.O, dtype=np.float64), np.asarray(head.V, dtype=np.float64)) for head in heads]
-    whole = np.sort(np.linalg.eigvals(sum(O @ V for O, V in parts)).real)
-    yield Bound("BD-E1", None, margin_above(total(values)), _second_over_first(whole), 1.0)
-    if len(heads) > 1:
-        for index, (value, (O, V)) in enumerate(zip(values, parts, strict=True)):
-            core = np.sort(np.append(np.linalg.eigvals(V @ O).real, np.zeros(int(O.shape[0] > O.shape[1]))))
-            yield Bound("BD-E1", index, margin_above(value), _second_over_first(core), 1.0)
-
-
-def _second_over_first(real_parts: Any) -> float:
-    """Of real parts in rising order; 1 where the largest is not positive: the statement says nothing of a leader there."""
-    return float(real_parts[-2] / real_parts[-1]) if real_parts[-1] > 0 else 1.0
-
-
-def margin_above(matrix: Enclosure) -> float:
-    """At least ``(c_0 - sigma)/(c_0 + sigma)`` of BD-E1; infinite where that or ``2 kappa < g`` is not certified."""
-    ends, skew = symmetric_parts(matrix), skew_at_leader(matrix)
-    if ends is None or skew is None:
-        return math.inf
-    (low, high), kappa = ends, Fraction(skew[1])
-    gap = Fraction(low[0]) - Fraction(high[1])
-    room = gap**2 / 4 - kappa
-    if gap <= 0 or room <= 0:
-        return math.inf
-    sigma = Fraction(math.nextafter(math.sqrt(math.nextafter(float(room), 0.0)), 0.0))
-    above = (Fraction(high[0]) + Fraction(high[1])) / 2 - sigma
-    below = (Fraction(low[0]) + Fraction(low[1])) / 2 + sigma
-    return math.nextafter(float(above / below), math.inf) if below > 0 and sigma > 0 else math.inf
+    found = {}
+    for statement in MARGINS:
+        places = [each for each in bounds if each.statement == statement]
+        telling = [each for each in places if not each.vacuous]
+        found[statement] = {**_in_short(telling or places), "places": len(places), "telling": len(telling)}
+    return found
 
 
 def of_sample(name: str) -> dict[str, OnSample]:
@@ -197,7 +165,7 @@ def page(found: Mapping[str, Mapping[str, OnSample]]) -> str:
     for name, quantity in {**QUANTITIES, **BESIDE, **MARGINS}.items():
         cells = [sentence(found[name][each]) if each in found.get(name, {}) else "" for each in names]
         lines.append(f"| {statements().get(name).title} ({name}) | {quantity} | " + " | ".join(cells) + " |")
-    return HEAD.format(tokens=TOKENS, seed=SEED, beside=len(BESIDE)) + "\n".join(lines) + "\n"
+    return HEAD.format(tokens=TOKENS, seed=SEED, beside=len(BESIDE), margins=len(MARGINS)) + "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> None:

@@ -118,6 +118,14 @@ class LowRank:
         return self._compressed[0]
 
     @cached_property
+    def with_kernel(self) -> Enclosure:
+        """C beside one zero: where the largest eigenvalue of sym(M) is positive, its two largest are those of this matrix's."""
+        found, basis = self._compressed
+        if basis is None:
+            return found  # M itself
+        return Enclosure(np.pad(found.center, (0, 1)), found.radius, found.slack, found.exponent)
+
+    @cached_property
     def norm(self) -> Interval:
         """``||M||`` in the spectral norm."""
         return norm_of(self.compressed)

@@ -43,6 +43,7 @@ def layer_record(
     from eigentoken.models.loading.left_out import zero_parts
     from eigentoken.numerics.layers.findings import examine
     from eigentoken.numerics.layers.layer_readings import read_layer
+    from eigentoken.numerics.layers.margins import margins_of_layer
     from eigentoken.numerics.layers.regimes import regime
     from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.theory.statements.registry import statements
@@ -67,6 +68,7 @@ def layer_record(
         "regime": regime(weights, answers).as_dict(),
         "hypotheses": [_with_distance(each, weights, answers) for each in readings],
         "principal": None if layer.folded else findings.principal,
+        "margins": margins_of_layer(weights, answers, statement_ids, findings.discs),
         "zero_weights": zero_parts(layer),
         "convention": layer.stamp(),
         "description": layer.describe(),

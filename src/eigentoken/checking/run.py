@@ -135,6 +135,8 @@ def check(
         waiting.remove(index)
         watch(_now(waiting, together), record)
         done()
+    from eigentoken.checking.token_bounds import with_margins
+
     observed: list[Observed] = []
     bounds: list[LayerBounds] = []
     if chosen.sequences:
@@ -146,6 +148,7 @@ def check(
         observed = observe(loaded, chosen.sequences, chosen.tokens, chosen.seed, principal, own)
         watch("certified bounds at the tokens", None)
         bounds = bounds_at_tokens(loaded, chosen.tokens, chosen.seed, ids, own)
+    bounds = with_margins(bounds, log.records, loaded)
     options: OptionsDocument = {"fold": fold, "sequences": chosen.sequences, "tokens": chosen.tokens, "seed": seed}
     if heads_only:
         options["heads_only"] = True

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from eigentoken.checking.own_states import OwnStates
     from eigentoken.checking.report import Report
-    from eigentoken.documents.check_document import LayerBounds, NotBounded, TokenBound
+    from eigentoken.documents.check_document import LayerBounds, LayerRecord, NotBounded, TokenBound
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens
 
 __all__ = [
     "COLUMNS",
+    "OF_WEIGHTS",
     "QUANTITIES",
     "SAYS",
     "BoundSummary",
@@ -23,6 +24,7 @@ __all__ = [
     "layers_at_tokens",
     "not_about",
     "summaries",
+    "with_margins",
 ]
 
 #: What is bounded, in the words of the sheet.
@@ -35,6 +37,12 @@ QUANTITIES = {
     "BD-M1": "diameter of what a causal head puts out over that of its values",
     "BD-J2": "norm of a head's Jacobian",
     "BD-N1": "length of what the attention norm puts out",
+}
+#: What is bounded by the weights alone, without tokens.
+OF_WEIGHTS = {
+    "BD-E1": "second largest real part of an eigenvalue of F, or of U of one head, over the leader",
+    "BD-E2": "1 over the step below which principal consensus of the layer is stable",
+    "BD-H1": "factor per step of the distance to consensus, near it, of one head as if alone (a start on one side)",
 }
 PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
 
@@ -101,6 +109,27 @@ def bounds_at_tokens(
     return found
 
 
+def with_margins(bounds: Sequence[LayerBounds], records: Mapping[int, LayerRecord], model: Model) -> list[LayerBounds]:
+    """The bounds with those that are read from the weights of each layer; of a layer where no tokens were run, these alone."""
+    known = {each["layer"]: each for each in bounds}
+    found: list[LayerBounds] = []
+    for index in range(model.n_layers):
+        margins = records[model.architecture.weights_of(index)]["margins"]
+        told = known.get(index)
+        if told is None and not (margins["bounds"] or margins["not_about"]):
+            continue
+        nothing: LayerBounds = {"layer": index, "tokens": 0, "sha256": "", "bounds": [], "not_about": []}
+        of_tokens = nothing if told is None else told
+        found.append(
+            {
+                **of_tokens,
+                "bounds": [*of_tokens["bounds"], *margins["bounds"]],
+                "not_about": [*of_tokens["not_about"], *margins["not_about"]],
+            }
+        )
+    return found
+
+
 class BoundSummary(NamedTuple):
     """One statement over all layers (or heads): how many bounds say something, and the middle one of each number."""
 
@@ -122,8 +151,8 @@ class BoundSummary(NamedTuple):
 #: The heads of the columns of :meth:`BoundSummary.cells`.
 COLUMNS = ("what is bounded", "says something in", "bound", "measured", "ratio")
 SAYS = (
-    "bounds at the tokens of one sequence: certified; beside them what was measured in floating point, which is no bound "
-    "(medians over layers or heads)"
+    "bounds at the tokens of one sequence (BD-E, BD-H: of the weights, without tokens): certified; beside them what was "
+    "measured in floating point, which is no bound (medians over layers or heads)"
 )
 
 
@@ -136,6 +165,11 @@ def _title(name: str) -> str:
 def _middle(values: Sequence[float]) -> float | None:
     ordered = sorted(values)
     return ordered[len(ordered) // 2] if ordered else None
+
+
+def _bounded(listed: Sequence[TokenBound]) -> Sequence[TokenBound]:
+    """Those with a bound, so that medians are of the same layers and heads; all of them where none has one."""
+    return [each for each in listed if each["bound"] is not None] or listed
 
 
 def summaries(listed: Sequence[LayerBounds]) -> list[BoundSummary]:
@@ -151,10 +185,10 @@ def summaries(listed: Sequence[LayerBounds]) -> list[BoundSummary]:
             len(found[name]),
             sum(not each["vacuous"] for each in found[name]),
             _middle([each["bound"] for each in found[name] if each["bound"] is not None]),
-            _middle([each["measured"] for each in found[name]]) or 0.0,
+            _middle([each["measured"] for each in _bounded(found[name])]) or 0.0,
             _middle([each["ratio"] for each in found[name] if each["ratio"] is not None]),
         )
-        for name, quantity in QUANTITIES.items()
+        for name, quantity in {**QUANTITIES, **OF_WEIGHTS}.items()
         if name in found
     ]
 

@@ -271,6 +271,35 @@ class LayerMeasures(TypedDict):
     heads: list[Head]
 
 
+class TokenBound(TypedDict):
+    """A certified bound at the tokens of one sequence, what was measured there, and what is true of every head (``trivial``).
+
+    ``head``: ``None`` for the layer; ``bound``: ``None`` where it is not finite; ``ratio``: bound / measured.
+    """
+
+    statement: str
+    head: Natural | None
+    bound: NonNegative | None
+    measured: NonNegative
+    ratio: NonNegative | None
+    trivial: NonNegative | None
+    vacuous: bool
+
+
+class NotBounded(TypedDict):
+    """A statement that is not about the heads of a layer, with the parts that differ."""
+
+    statement: str
+    differs: list[Difference]
+
+
+class LayerMargins(TypedDict):
+    """What the weights of a layer say without tokens, for its place in :class:`LayerBounds`."""
+
+    bounds: list[TokenBound]
+    not_about: list[NotBounded]
+
+
 class LayerRecord(LayerMeasures):
     """What is kept of one layer while the others are examined."""
 
@@ -278,6 +307,7 @@ class LayerRecord(LayerMeasures):
     regime: LayerRegime
     hypotheses: list[StatementReading]
     principal: list[list[float]] | None
+    margins: LayerMargins
     zero_weights: list[ZeroWeight]
     convention: str
     description: str
@@ -352,30 +382,11 @@ class Observed(TypedDict):
     subspace_dimension: Natural
 
 
-class TokenBound(TypedDict):
-    """A certified bound at the tokens of one sequence, what was measured there, and what is true of every head (``trivial``).
-
-    ``head``: ``None`` for the layer; ``bound``: ``None`` where it is not finite; ``ratio``: bound / measured.
-    """
-
-    statement: str
-    head: Natural | None
-    bound: NonNegative | None
-    measured: NonNegative
-    ratio: NonNegative | None
-    trivial: NonNegative | None
-    vacuous: bool
-
-
-class NotBounded(TypedDict):
-    """A statement that is not about the heads of a layer, with the parts that differ."""
-
-    statement: str
-    differs: list[Difference]
-
-
 class LayerBounds(TypedDict):
-    """The bounds of one layer at the first sequence; ``sha256``: of the tokens that enter the layer and its attention."""
+    """The bounds of one layer at the first sequence; ``sha256``: of the tokens that enter the layer and its attention.
+
+    Last, those that are read from weights alone (BD-E1, BD-E2, BD-H1): the only ones without tokens, with an empty ``sha256``.
+    """
 
     layer: Natural
     tokens: Natural

@@ -43,6 +43,7 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
     """The report of these weights with the options of the document; ``own``: the states it is about."""
     from eigentoken.checking.layers import layer_record
     from eigentoken.checking.report import assemble
+    from eigentoken.checking.token_bounds import with_margins
     from eigentoken.theory.statements.registry import statements
 
     ids = [each["id"] for each in document["statements"]]
@@ -54,7 +55,7 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
         layer = model.layer(index)
         layer = layer.fold_gains() if document["options"]["fold"] else layer
         records[index], _ = layer_record(layer, ids, heads_only=document["options"].get("heads_only", False))
-    bounds = bounds_again(document, model, ids, own)
+    bounds = with_margins(bounds_again(document, model, ids, own), records, model)
     options, states = document["options"], document["states"]
     principal = {index: record["principal"] for index, record in records.items()}
     if own is not None:
@@ -107,7 +108,8 @@ def other_tokens(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[
     here = [each["sha256"] for each in fresh["bounds"]]
     if len(stated) != len(here):
         return []  # the comparison says so
-    return [("bounds", index) for index, pair in enumerate(zip(stated, here, strict=True)) if pair[0] != pair[1]]
+    pairs = enumerate(zip(stated, here, strict=True))
+    return [("bounds", index) for index, (a, b) in pairs if a != b and b]  # none were run here: the comparison says so
 
 
 def other_states(document: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,7 @@ def recheck_report(
             done()
     lines += _states(document, shown, model, own, seconds)
     lines += _bounds(document, model, own, {path[1] for path in other_tokens(document, fresh)})
+    lines += _margins(document, model, seconds)
     return Recheck(lines, shown.not_covered())
 
 
@@ -231,7 +232,7 @@ def _lengths_and_angles(
 
 def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, other: set[Any]) -> Iterator[Rechecked]:
     """Each stated bound by the second arithmetic, where the tokens are those that it is about; one line a layer if all agree."""
-    from eigentoken.checking.token_bounds import layers_at_tokens
+    from eigentoken.checking.token_bounds import OF_WEIGHTS, layers_at_tokens
     from eigentoken.numerics.recheck.layers.token_bounds import bound_above, judged
 
     options = document["options"]
@@ -241,7 +242,8 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
         if index in other:
             continue  # said to be not covered
         layer, agreed = _given(given), 0
-        for each in stated["bounds"]:
+        of_tokens = [each for each in stated["bounds"] if each["statement"] not in OF_WEIGHTS]
+        for each in of_tokens:
             where = f"bounds, layer {stated['layer']}" + ("" if each["head"] is None else f", head {each['head']}")
             known = each["head"] is None or each["head"] < len(layer.heads)
             for sharp in (False, True):
@@ -252,9 +254,55 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
             agreed += answer == "holds"
             if answer != "holds":
                 yield Rechecked(where, each["statement"], "holds", answer, why)
-        if agreed and agreed == len(stated["bounds"]):
+        if agreed and agreed == len(of_tokens):
             said = f"{agreed} bounds found again with error bounds"
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified bounds", "holds", "holds", said)
+
+
+def _margins(document: Mapping[str, Any], model: Any, seconds: float) -> Iterator[Rechecked]:
+    """Each bound that is read from weights, by the second arithmetic; where none is stated there is nothing to confirm."""
+    from eigentoken.checking.token_bounds import OF_WEIGHTS
+
+    known: dict[tuple[Any, ...], Any] = {}
+    for stated in document["bounds"]:
+        said = [each for each in stated["bounds"] if each["statement"] in OF_WEIGHTS and each["bound"] is not None]
+        if not (said and isinstance(stated["layer"], int) and 0 <= stated["layer"] < model.n_layers):
+            continue  # a layer that is not there was told by the comparison
+        origin, agreed = model.architecture.weights_of(stated["layer"]), 0
+        layer = model.layer(origin)
+        heads = (layer.fold_gains() if document["options"]["fold"] else layer).heads
+        for each in said:
+            head = each["head"]
+            where = f"bounds, layer {stated['layer']}" + ("" if head is None else f", head {head}")
+            asked = (origin, head, each["statement"], each["bound"])
+            if asked not in known:
+                chosen = heads if head is None else heads[head : head + 1]
+                known[asked] = _judged(each["statement"], each["bound"], [(one.O, one.V) for one in chosen], seconds)
+            answer, why = known[asked]
+            agreed += answer == "holds"
+            if answer != "holds":
+                yield Rechecked(where, each["statement"], "holds", answer, why)
+        if agreed and agreed == len(said):
+            told = f"{agreed} margins found again with error bounds"
+            yield Rechecked(f"bounds, layer {stated['layer']}", "certified margins", "holds", "holds", told)
+
+
+def _judged(statement: str, stated: float, factors: Sequence[tuple[Any, Any]], seconds: float) -> tuple[str, str]:
+    """The answer about one bound of ``sum_h O_h V_h``, and why; ``seconds``: for the finer discs of a spectrum."""
+    from time import monotonic
+
+    from eigentoken.numerics.recheck.layers.margins import factors_found, judged_margin, margin_found
+
+    if not factors:
+        return judged_margin(stated, None)
+    if statement != "BD-H1":
+        return judged_margin(stated, margin_found(statement, factors))
+    answer = judged_margin(stated, None)
+    for found in factors_found(factors, monotonic() + seconds):
+        answer = judged_margin(stated, found)
+        if answer[0] == "holds":
+            break
+    return answer
 
 
 def _given(layer: LayerAtTokens) -> GivenLayer:
