@@ -160,6 +160,29 @@
     }
     list.append(entry);
   };
+  function wholeHead(head, shown, list) {
+    const sizes = make("table");
+    const top = make("tr"); ["matrix", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
+    sizes.append(top);
+    for (const [name, of] of Object.entries(head.sizes)) {
+      const line = make("tr"); line.append(make("th", {}, name));
+      for (const key of ["norm", "distance_to_symmetric", "distance_to_identity", "distance_to_positive_definite", "distance_to_negative_definite"])
+        line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
+      sizes.append(line);
+    }
+    list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); const wide = make("div", { class: "display" }); wide.append(sizes); held.append(wide); list.append(held);
+    head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
+      make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
+    const more = make("details"), inner = make("dl");
+    more.append(make("summary", {}, "every condition of the statements about one head, as if it were alone"), inner);
+    head.conditions.forEach((found, place) => {
+      if (!found) return;
+      const [verdict, margin, unit, reason] = found;
+      verdictRows(inner, shown.conditions[place], { verdict, margin, unit, reason, certificate: null });
+    });
+    inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
+    detail.append(more);
+  }
   let asked = 0;
   async function choose(row, column, unasked = false) {
     detail.toggleAttribute("data-unasked", unasked);
@@ -184,27 +207,9 @@
       const met = make("dd", {}, head.met.length ? "" : "none");
       head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
       list.append(make("dt", {}, "conditions met as if the head were alone"), met);
-      const sizes = make("table");
-      const top = make("tr"); ["matrix", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
-      sizes.append(top);
-      for (const [name, of] of Object.entries(head.sizes)) {
-        const line = make("tr"); line.append(make("th", {}, name));
-        for (const key of ["norm", "distance_to_symmetric", "distance_to_identity", "distance_to_positive_definite", "distance_to_negative_definite"])
-          line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
-        sizes.append(line);
-      }
-      list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); const wide = make("div", { class: "display" }); wide.append(sizes); held.append(wide); list.append(held);
-      head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
-        make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
-      const more = make("details"), inner = make("dl");
-      more.append(make("summary", {}, "every condition of the statements about one head, as if it were alone"), inner);
-      head.conditions.forEach((found, place) => {
-        if (!found) return;
-        const [verdict, margin, unit, reason] = found;
-        verdictRows(inner, shown.conditions[place], { verdict, margin, unit, reason, certificate: null });
-      });
-      inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
-      detail.append(more);
+      if (unasked)  // what nobody asked for is told in short
+        detail.append(make("p", { class: "quiet" }, "Choose a cell for its sizes, its conditions and all certificates."));
+      else wholeHead(head, shown, list);
     }
     reachable(detail);
     which.value = String(layer.layer);

@@ -10,6 +10,7 @@ import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, cleared, keep, python_file, watcher
 from eigentoken.display import brief
+from eigentoken.files.writing import ready
 from eigentoken.output import progress, say, say_hanging, say_interrupted, show_json, table
 
 __all__ = ["add_to"]
@@ -42,6 +43,7 @@ def strengthen(
     """
     from eigentoken.numerics.lab import strengthen as search
 
+    ready(output)
     report = search(
         python_file(file),
         seconds=seconds,
@@ -87,6 +89,7 @@ def attempt(
     """
     from eigentoken.proofs.attempts.attempt import attempt as prove
 
+    ready(output)
     with progress(f"attempting {file}") as advance:
         report = prove(python_file(file), seconds=seconds, recall=recall, watch=lambda now: advance(0, now))
     document = report.as_dict()
@@ -125,6 +128,7 @@ def explore(
     """
     from eigentoken.numerics.lab.explore import explore as propose
 
+    ready(None if output is None else output / "conjecture_01.py")
     begun = time.monotonic()
     with progress(f"exploring {system}") as advance:
 

@@ -145,6 +145,7 @@ def check(
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import open_model
     from eigentoken.checking.terminal import show
+    from eigentoken.files.writing import ready
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
@@ -167,6 +168,7 @@ def check(
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
+    ready(html, latex, sarif, intoto, model_card, output)
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     jobs = _planned(ModelShape(loaded.source, count, loaded.d), jobs, backend, heads_only)
@@ -296,14 +298,14 @@ def compare(
     """
     from eigentoken.comparing.compare import compare as run
     from eigentoken.comparing.page import show_comparison
+    from eigentoken.files.writing import ready
 
     if len(models) < 2:
         raise ValueError(f"compare needs two or more models of one shape, got {models[0]} alone")
     for path, ending in ((html, ".html"), (output, ".json")):
         if path is not None and path.suffix.lower() != ending:
             raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+    ready(html, output)
     with progress(f"comparing {len(models)} models", len(models)) as advance:
         found = run(
             models,
@@ -338,12 +340,13 @@ def chance(
     Example: eigentoken chance sample:rxnmapper
     """
     from eigentoken.checking.run import open_model
-    from eigentoken.files.writing import write_text
+    from eigentoken.files.writing import ready, write_text
     from eigentoken.nulls.against_chance import against_chance
     from eigentoken.nulls.sentences import chance_json, show_chance
 
     if output is not None and output.suffix.lower() != ".json":
         raise ValueError(f"what chance finds is written to a .json file, got {output.name!r}")
+    ready(output)
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"drawing for {model}", count) as advance:
@@ -422,7 +425,9 @@ def steer(
     from eigentoken.checking.steer import DirectionError
     from eigentoken.checking.steer import steer as run
     from eigentoken.checking.steer_terminal import show_steering
+    from eigentoken.files.writing import ready
 
+    ready(figure)
     try:
         with progress(f"steering {model}"):
             found = run(
