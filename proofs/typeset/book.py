@@ -245,6 +245,17 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
         if found:
             yield Heading(2, title)
             yield _errors(found)
+            if named_there := named_above(_words(found)):
+                yield Paragraph(
+                    "; ".join(with_mathematics(each.called) for each in named_there) + ".", strong="Named above."
+                )
+
+
+def _words(found: list[Statement]) -> Iterator[str]:
+    """What the table says, without the titles of its own statements."""
+    for told in found:
+        if told.printed is not None:
+            yield from (told.printed.text, told.printed.wrong, *(each.says for each in told.printed.counterexamples))
 
 
 def _errors(found: list[Statement]) -> PrintedTable:

@@ -198,6 +198,11 @@
       verdictRows(list, "inertia of sym(S)", shown.score_inertia);
       list.append(make("dt", {}, "regime"), make("dd", {}, `${shown.regime.regime} (${shown.regime.of}): ${shown.regime.reason}`));
       list.append(make("dt", {}, "system"), make("dd", {}, shown.system));
+    } else if (unasked) {  // what nobody asked for is told in short
+      const head = shown.heads[column], words = [["inertia of sym(P)", head.score_inertia], ["inertia of sym(U)", head.value_inertia], ["leader of U = O V", head.value_leader]];
+      words.forEach(([name, verdict]) => list.append(make("dt", {}, name), make("dd", {}, verdict.verdict)));
+      list.append(make("dt", {}, "regime"), make("dd", {}, head.regime.regime));
+      detail.append(make("p", { class: "quiet" }, "Choose a cell for reasons, margins, sizes, conditions and certificates."));
     } else {
       const head = shown.heads[column];
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
@@ -207,9 +212,7 @@
       const met = make("dd", {}, head.met.length ? "" : "none");
       head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
       list.append(make("dt", {}, "conditions met as if the head were alone"), met);
-      if (unasked)  // what nobody asked for is told in short
-        detail.append(make("p", { class: "quiet" }, "Choose a cell for its sizes, its conditions and all certificates."));
-      else wholeHead(head, shown, list);
+      wholeHead(head, shown, list);
     }
     reachable(detail);
     which.value = String(layer.layer);

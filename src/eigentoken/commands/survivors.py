@@ -127,6 +127,7 @@ def explore(
     Example: eigentoken explore oja-flow --about "consensus, energy" -o found
     """
     from eigentoken.numerics.lab.explore import explore as propose
+    from eigentoken.theory.printing.plain_text import plain_text
 
     ready(None if output is None else output / "conjecture_01.py")
     begun = time.monotonic()
@@ -146,10 +147,10 @@ def explore(
             "others that stand"
         )
         rows = [
-            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.nearest, each.said)
+            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", plain_text(each.near), each.said)
             for each in report
         ]
-        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("conjecture",))
+        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("nearest", "conjecture"))
         for path in written[:1]:
             say(f"wrote {len(written)} files to {path.parent}; run: eigentoken refute {path}")
     raise typer.Exit(0 if len(report) else 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigentoken.commands import names
+from eigentoken.files.writing import ready
 from eigentoken.output import progress, say, say_hanging, settings, show_json, table, watched
 
 if TYPE_CHECKING:
@@ -145,7 +146,6 @@ def check(
     from eigentoken.checking.formats import write_report
     from eigentoken.checking.run import open_model
     from eigentoken.checking.terminal import show
-    from eigentoken.files.writing import ready
     from eigentoken.models.loading.sources import named
     from eigentoken.theory.statements.registry import statements
 
@@ -156,8 +156,13 @@ def check(
     if SHAPE.match(model):
         raise ValueError(f"{model} has no weights to check: --estimate says what they would cost")
     if revisions is not None:
-        others: dict[str, object] = {"revision": revision, "require": require, "latex": latex}
-        others |= {"sarif": sarif, "intoto": intoto}
+        others: dict[str, object] = {
+            "revision": revision,
+            "require": require,
+            "latex": latex,
+            "sarif": sarif,
+            "intoto": intoto,
+        }
         others |= {"model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states, "prompts": prompts}
         others |= {"heads": heads, "heads-only": heads_only, "address": address}
         _one_report_only(others)
@@ -168,7 +173,8 @@ def check(
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
-    ready(html, latex, sarif, intoto, model_card, output)
+    wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
+    ready(*wanted.values())
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     jobs = _planned(ModelShape(loaded.source, count, loaded.d), jobs, backend, heads_only)
@@ -177,7 +183,6 @@ def check(
         work=work, fresh=fresh, states=states, prompts=prompts, device=device, heads_only=heads_only, backend=backend,
         address=address,
     )  # fmt: skip
-    wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
         show_json({"schema": "eigentoken/check/7", **report.as_dict()})
@@ -298,7 +303,6 @@ def compare(
     """
     from eigentoken.comparing.compare import compare as run
     from eigentoken.comparing.page import show_comparison
-    from eigentoken.files.writing import ready
 
     if len(models) < 2:
         raise ValueError(f"compare needs two or more models of one shape, got {models[0]} alone")
@@ -340,7 +344,7 @@ def chance(
     Example: eigentoken chance sample:rxnmapper
     """
     from eigentoken.checking.run import open_model
-    from eigentoken.files.writing import ready, write_text
+    from eigentoken.files.writing import write_text
     from eigentoken.nulls.against_chance import against_chance
     from eigentoken.nulls.sentences import chance_json, show_chance
 
@@ -425,7 +429,6 @@ def steer(
     from eigentoken.checking.steer import DirectionError
     from eigentoken.checking.steer import steer as run
     from eigentoken.checking.steer_terminal import show_steering
-    from eigentoken.files.writing import ready
 
     ready(figure)
     try:
