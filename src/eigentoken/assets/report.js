@@ -25,6 +25,12 @@
     : Number.isInteger(Number(value)) && Math.abs(value) < 1e4 ? String(Number(value)) : Number(value).toPrecision(4);
   const rough = value => String(Number(Number(value).toPrecision(3)));
   // a statement by its title, as a link to its text on this page
+  // a text with ids in parentheses, each the link to its statement
+  const linked = text => text.split(/\(([A-Z]{2}-[A-Z]{0,3}\d+(?:\.\d+)?[a-z]?)\)/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    const whole = make("span"); whole.append("(", named(part), ")");
+    return whole;
+  });
   const named = id => {
     const title = document.querySelector(`[id="s-${id}"] .title`), link = make("a", { href: `#s-${id}` }, title ? title.textContent : id);
     const whole = make("span"); whole.append(link, " ", make("span", { class: "id" }, id));
@@ -208,7 +214,9 @@
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
-      list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime} (${head.regime.of}): ${head.regime.reason}`));
+      const regime = make("dd", {}, `${head.regime.regime} (${head.regime.of}): `);
+      regime.append(...linked(head.regime.reason));
+      list.append(make("dt", {}, "regime"), regime);
       const met = make("dd", {}, head.met.length ? "" : "none");
       head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
       list.append(make("dt", {}, "conditions met as if the head were alone"), met);

@@ -388,7 +388,10 @@ def nearest(
     """
     from eigentoken.checking.nearest import nearest as run
     from eigentoken.checking.run import open_model
+    from eigentoken.models.loading.write import new_folder
 
+    if output is not None:
+        new_folder(output)
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"measuring {model}", count) as advance:
