@@ -156,15 +156,9 @@ def check(
     if SHAPE.match(model):
         raise ValueError(f"{model} has no weights to check: --estimate says what they would cost")
     if revisions is not None:
-        others: dict[str, object] = {
-            "revision": revision,
-            "require": require,
-            "latex": latex,
-            "sarif": sarif,
-            "intoto": intoto,
-        }
-        others |= {"model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states, "prompts": prompts}
-        others |= {"heads": heads, "heads-only": heads_only, "address": address}
+        others: dict[str, object] = {"revision": revision, "require": require, "latex": latex, "sarif": sarif}
+        others |= {"intoto": intoto, "model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states}
+        others |= {"prompts": prompts, "heads": heads, "heads-only": heads_only, "address": address}
         _one_report_only(others)
         each = [named(model, name.strip(), part) for name in revisions.split(",")]
         compare(each, statement, fold, jobs, work, html, output, json)
