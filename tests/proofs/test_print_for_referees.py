@@ -340,6 +340,14 @@ def test_the_front_matter_has_no_walls_of_titles() -> None:
     assert len(few) == 1 and all(each.id in few[0].text for each in tested[:6])
 
 
+def test_a_formula_behind_a_long_title_is_not_fitted_to_what_the_line_has_left() -> None:
+    """A title in a list that ends in a formula was scaled to a part of the line below nothing, and filled the page."""
+    title = with_mathematics(statements().get("PM-T2+").called)
+    assert title.count("$") == 2
+    source = to_latex(PrintedDocument("x", (Items((title,)),)))
+    assert r"\item" in source and r"\fitted[" not in source.partition(r"\begin{document}")[2]
+
+
 def test_what_the_story_names_stands_beside_its_title() -> None:
     (table,) = [each for each in story(statements()) if isinstance(each, PrintedTable)]
     shown = {name for _, name in table.rows}
