@@ -24,8 +24,8 @@ CONTENTS = ROOT / "proofs" / "contents.json"
 DROPPED = PAGE.with_name("dropped.md")
 TEXTBOOK = PAGE.with_name("textbook.md")
 COLUMNS = (
-    "id",
     "title",
+    "id",
     "source",
     "steps checked",
     "cited",
@@ -77,7 +77,7 @@ def statements_table() -> str:
         )
         totals = [old + new for old, new in zip(totals, numbers or [0] * NUMBERS, strict=True)]
         sizes = "" if found is None else "; ".join(found.scopes) or "all"
-        cells = [told.id, plain_text(told.title), str(told.source), *(str(each) for each in numbers or [""] * NUMBERS)]
+        cells = [plain_text(told.title), told.id, str(told.source), *(str(each) for each in numbers or [""] * NUMBERS)]
         lines.append(f"| {' | '.join([*(each.replace('|', '/') for each in cells), sizes, str(status_of(told))])} |")
     lines.append(f"| {len(statements())} statements | | | {' | '.join(map(str, totals))} | | |")
     return "\n".join(lines) + "\n"

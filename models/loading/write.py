@@ -47,6 +47,19 @@ class EditedCheckpoint:
     output_matrices: Mapping[int, Array]
 
 
+def new_folder(destination: str | os.PathLike[str]) -> Path:
+    """The folder of an edited checkpoint, which is not there yet: asked before the work as well as before the writing."""
+    folder = Path(destination)
+    if os.path.lexists(folder):
+        raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).rmdir()
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be created ({brief(error)})") from None
+    return folder
+
+
 def save_edited(
     model: Model,
     destination: str | os.PathLike[str],
@@ -60,9 +73,7 @@ def save_edited(
     Layers that share the stored tensor (ALBERT) change together; ``layers`` of the result lists all of them.
     The folder appears only when it is complete.
     """
-    folder = Path(destination)
-    if os.path.lexists(folder):
-        raise ModelError(f"{folder}: exists already: an edited checkpoint goes to a new folder, never over another")
+    folder = new_folder(destination)
     check_whole(model)
     edits, written = _edits(model, outputs)
     for index, letters in (rows or {}).items():

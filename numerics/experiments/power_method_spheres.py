@@ -165,7 +165,7 @@ def figure_13b(context: Context) -> RecipeResult:
             columns=3,
             tables=(Table(["start", "returns [95 %]", "consensus [95 %]", "elsewhere [95 %]"], rows, "Basins"),),
         ),
-        "the matrices are ours, test vector TV4 of the registry (the paper prints none); the paper reports the last claim "
+        "the matrices are ours (the paper prints none); the paper reports the last claim "
         "as a constant of its simulations; the panel of fractions is ours",
     )
 

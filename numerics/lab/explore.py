@@ -78,12 +78,17 @@ class Proposal:
         given = "; ".join(plain_text(str(LATEX(each))) for each in self.conjecture.conditions) or "always"
         return f"{given}: {plain_text(str(LATEX(self.conjecture.claims[0])))}"
 
+    @property
+    def near(self) -> str:
+        """The nearest statement by its title and id; empty where nothing is near."""
+        return statements().get(self.nearest).called if self.nearest else ""
+
     def source(self) -> str:
         """A conjecture file, ready to edit."""
         letters = sorted({each.name for word in _words(self.conjecture) for each in _letters(word)})
         given = "".join(f"        {source_of(each)},\n" for each in self.conjecture.conditions)
         named = "".join(f'{letter} = matrix("{letter}")\n' for letter in letters)
-        near = f"states it: {self.nearest}" if self.known else f"nearest in the registry: {self.nearest or 'nothing'}"
+        near = f"states it: {self.near}" if self.known else f"nearest in the registry: {self.near or 'nothing'}"
         return (
             f'"""Found by explore: {self.tried} instances, none failed; this is no proof.\n\n'
             f"Surprise {self.surprise:.2f} bits, distance {self.distance:.2f}; {near}.\n"
@@ -135,7 +140,7 @@ class ExploreReport:
 
     def _repr_html_(self) -> str:
         rows = [
-            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.nearest, each.said)
+            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.near, each.said)
             for each in self.proposals
         ]
         return html_table(("score", "surprise", "distance", "nearest", "conjecture"), rows)

@@ -22,6 +22,7 @@ from eigentoken.proofs.typeset.document import (
     statement_blocks,
 )
 from eigentoken.proofs.typeset.notation_chapter import notation_chapter
+from eigentoken.proofs.typeset.summary import named_above
 from eigentoken.proofs.typeset.textbook_theorems import all_theorems
 from eigentoken.theory.statements.statement import Kind, SourceKind, Statement
 
@@ -102,18 +103,20 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
         "word that says what it is; nothing else is asserted."
     )
     if rest:
-        yield Paragraph(
-            f"Not proved by the kernel: {named(rest)}. Of these every step is checked by machine, cited, or marked as an "
-            "argument in words, but they are put together by the names of facts, and the words that stand beside their formulas "
-            "are ours."
+        yield from named(
+            "Not proved by the kernel",
+            rest,
+            "Of these every step is checked by machine, cited, or marked as an argument in words, but they are put together by "
+            "the names of facts, and the words that stand beside their formulas are ours.",
         )
     if tested:
-        yield Paragraph(
-            f"Stated without a derivation, and seen on vectors and random instances only: {named(tested)}. What a proof of "
-            "them is said to be stands under the words `Not proved here'."
+        yield from named(
+            "Stated without a derivation, and seen on vectors and random instances only",
+            tested,
+            "What a proof of them is said to be stands under the words `Not proved here'.",
         )
     if open_:
-        yield Paragraph(f"Conjectures: {named(open_)}.")
+        yield from named("Conjectures", open_)
     yield Paragraph(
         "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
         "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
@@ -127,17 +130,19 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     )
 
 
-def named(statements: Iterable[Statement]) -> str:
-    """Statements by title; where they are many, how many they are and their ids: the contents have the titles.
+def named(what: str, statements: Iterable[Statement], after: str = "") -> Iterator[Block]:
+    """Statements by title, in a sentence; where they are many, how many they are, and a list with a line for each.
 
     >>> from eigentoken.theory.statements.registry import statements
-    >>> named([statements().get("PM-L4")])
-    'Stability of consensus for the Oja map (PM-L4)'
+    >>> [each.text for each in named("Proved", [statements().get("PM-L4")])]
+    ['Proved: Stability of consensus for the Oja map (PM-L4).']
     """
-    listed = list(statements)
-    if len(listed) <= FEW:
-        return "; ".join(told.called for told in listed)
-    return f"{len(listed)} statements, {', '.join(told.id for told in listed)}"
+    titles = tuple(with_mathematics(told.called) for told in statements)
+    if len(titles) <= FEW:
+        yield Paragraph(f"{what}: {'; '.join(titles)}.{after and f' {after}'}")
+        return
+    yield Paragraph(f"{what}: the {len(titles)} statements of this list.{after and f' {after}'}")
+    yield Items(titles)
 
 
 def counted(statements: Iterable[Statement]) -> str:
@@ -155,9 +160,10 @@ def counted(statements: Iterable[Statement]) -> str:
 #: The introduction: what the papers have in common, and which assumption buys what.  The lists behind it are generated.
 STORY = (
     "All these papers follow the same tokens. Attention replaces each token by an average of all, a value matrix acts on "
-    "the average, and a norm may put the result back on a sphere. They differ in where the norm stands (on a sphere PM and "
-    "CT, on an ellipsoid AB, nowhere PH and CL-1 to CL-6, before or behind the layer BD-P1 to BD-P7), in time (layers or a "
-    "flow) and in the mask. The questions are always the same three: where do tokens go, how fast, and from which starts?",
+    "the average, and a norm may put the result back on a sphere. They differ in where the norm stands (on a sphere the "
+    "layers PM and the flows CT, on an ellipsoid AB, nowhere PH and CL-1 to CL-6, before or behind the layer BD-P1 to BD-P7), "
+    "in time (layers or a flow) and in the mask. The questions are always the same three: where do tokens go, how fast, and "
+    "from which starts?",
     "What needs symmetry. A symmetric value matrix is what makes an energy: the push is a gradient (AB-L3.2, CT-4, CL-7), a "
     "layer climbs (PM-L7, PM-X4), and so every trajectory has a single limit (AB-T3.2, CT-10, PM-R3). Its eigenvectors are "
     "orthogonal, which gives spectra in closed form (PM-L3, PM-N3, CT-6). Without it PH-T2 is false (PH-C2), consensus can "
@@ -198,6 +204,9 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
 
     yield Heading(1, "One story across the papers")
     yield from map(Paragraph, STORY)
+    yield PrintedTable(
+        ("named above", "id"), tuple((with_mathematics(each.title), each.id) for each in named_above(STORY))
+    )
     yield Items(
         (
             "A symmetric matrix is asked for by " + asking("symmetric") + ".",
@@ -236,6 +245,17 @@ def errata(statements: Iterable[Statement]) -> Iterator[Block]:
         if found:
             yield Heading(2, title)
             yield _errors(found)
+            if named_there := named_above(_words(found)):
+                yield Paragraph(
+                    "; ".join(with_mathematics(each.called) for each in named_there) + ".", strong="Named above."
+                )
+
+
+def _words(found: list[Statement]) -> Iterator[str]:
+    """What the table says, without the titles of its own statements."""
+    for told in found:
+        if told.printed is not None:
+            yield from (told.printed.text, told.printed.wrong, *(each.says for each in told.printed.counterexamples))
 
 
 def _errors(found: list[Statement]) -> PrintedTable:

@@ -17,7 +17,7 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
-from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary, systems_of
+from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary, systems_of, without_code
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
@@ -323,7 +323,8 @@ def _printed_blocks(told: Statement) -> Iterator[Block]:
     yield Paragraph(told.printed.text, strong=f"{ORIGIN[told.printed.kind]}.")
     yield Paragraph(told.printed.wrong, strong="What is wrong.")
     for example in told.printed.counterexamples:
-        yield Paragraph(example.says, strong=f"Counterexample ({example.name}).")
+        among = without_code(example.name)
+        yield Paragraph(example.says, strong=f"Counterexample{among and f' ({among})'}.")
 
 
 def statement_blocks(told: Statement, *, titled: bool = True) -> Iterator[Block]:

@@ -244,13 +244,20 @@ class _Renderer:
     def _item(self, text: str) -> str:
         """An item that is one formula, and perhaps words after it, may be too wide: break or scale it like a display."""
         formula = re.fullmatch(r"([^$]*)\$([^$]*)\$([^$]*)", text)
-        if formula and (
-            width(f"${formula.group(2)}$") > WIDE - len(formula.group(1)) or fraction_levels(formula.group(2)) > 1
+        first_line = formula is not None and len(formula.group(1)) < LEAD  # else it stands in a line of its paragraph
+        if (
+            formula
+            and first_line
+            and (width(f"${formula.group(2)}$") > WIDE - len(formula.group(1)) or fraction_levels(formula.group(2)) > 1)
         ):
             shown = broken(formula.group(2), WIDE - len(formula.group(1))).replace("aligned}", "aligned}[t]", 1)
             before, after = self.text(formula.group(1)), self.text(formula.group(3))
             return rf"{before}\fitted[{0.99 - len(formula.group(1)) / 60:.2f}]{{{shown}}}{after}"
         return self.text(text)
+
+
+#: Words before a formula that leave it room in the first line of an item.
+LEAD = 45
 
 
 def words_apart(formula: str) -> str:

@@ -43,6 +43,7 @@ __all__ = [
     "summary",
     "systems_of",
     "typed",
+    "without_code",
 ]
 
 #: Headings for the other form of a statement.
@@ -130,7 +131,11 @@ class Summary:
             elif told.printed.kind is SourceKind.RECORDED:
                 how += " as recorded, no erratum of the paper"
             lines = [plain_text(told.printed.text), f"What is wrong: {plain_text(told.printed.wrong)}"]
-            lines += [f"Counterexample {each.name}: {plain_text(each.says)}" for each in told.printed.counterexamples]
+            lines += [
+                f"Counterexample{among and f' ({among})'}: {plain_text(each.says)}"
+                for each in told.printed.counterexamples
+                for among in [without_code(each.name)]
+            ]
             yield f"{ORIGIN[told.printed.kind]} ({how})", lines
         corrected = told.printed is not None and told.printed.erratum
         yield "Corrected statement" if corrected else "Statement", list(self._statement_lines(steps=not alone))
@@ -292,6 +297,19 @@ def dropped_latex(told: Statement, dropped: str) -> str:
 def summary(statement: Statement) -> Summary:
     """The summary of a statement with its recorded evidence."""
     return Summary(statement, str(status_of(statement)), evidence_of(statement))
+
+
+#: How the sheets of the audit number their test vectors: a code that no paper has.
+CODE = re.compile(r"^(?:TV\d+[a-z]?(?:, TV\d+[a-z]?)*(?:[,:] |$))")
+
+
+def without_code(name: str) -> str:
+    """What tells a counterexample from others, as a reader meets it: the number of its test vector says nothing to them.
+
+    >>> without_code("TV10, n = 2"), without_code("TV7a, TV7b: stable"), without_code("TV10"), without_code("odd n")
+    ('n = 2', 'stable', '', 'odd n')
+    """
+    return CODE.sub("", name)
 
 
 def named_above(texts: Iterable[str], but: Iterable[str] = ()) -> list[Statement]:

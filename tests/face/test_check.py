@@ -377,7 +377,7 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
     """Definitions claim nothing; a statement is in one group only; what is met as if one head is in none of those that hold."""
     from eigentoken.checking.page_data import overview
     from eigentoken.checking.rows_of_statements import grouped
-    from eigentoken.checking.sentences import sentence
+    from eigentoken.checking.sentences import sentence, sentences
     from eigentoken.checking.summary import groups
 
     report, page = whole, whole_page
@@ -401,7 +401,12 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
         *rows["far"],
         *rows["undecided"],
     ):  # the screen and the page tell the same of a condition
-        assert f"{sentence(report, row.told)}." in said
+        shared = [
+            each
+            for each in sentences(report, [other.told for other in rows[row.group]])
+            if f"({row.told['id']})" in each
+        ]
+        assert len(shared) == 1 and f"- {shared[0]}." in said
         for condition, told in row.blocked[:4]:
             assert row.differs or f"{condition}\\) {told}" in unescape(page)
         for _, told in row.blocked:  # where the distance of F is enclosed, that of the condition is not told beside it
@@ -413,6 +418,32 @@ def test_every_list_and_count_on_the_screen_is_of_one_group(
     for layer, shown in zip(report.layers, overview(report)["layers"], strict=True):
         for head, values in zip(layer["heads"], shown["heads"], strict=True):
             assert values[place] == sum(each["word"] == "met as if one head" for each in head["hypotheses"])
+
+
+def test_statements_that_fail_for_one_reason_are_told_in_one_sentence(
+    whole: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every statement once; those of one sentence are told the same when they stand alone, others are not."""
+    from eigentoken.checking.rows_of_statements import bunches, grouped
+    from eigentoken.checking.sentences import called, sentence, sentences
+    from eigentoken.checking.summary import groups
+
+    rows = grouped(whole)
+    listed = [row.told for name in ("nearly", "far", "undecided") for row in rows[name]]
+    alone = {each["id"]: sentence(whole, each).removeprefix(called(each)) for each in listed}
+    told = sentences(whole, listed)
+    assert len(told) == len(set(alone.values()))
+    assert all(sum(called(each) in text for text in told) == 1 for each in listed)
+    for text in told:
+        inside = [alone[each["id"]] for each in listed if called(each) in text]
+        assert len(set(inside)) == 1 and text.startswith(f"{len(inside)} statements ") == (len(inside) > 1)
+    for name, of_group in rows.items():
+        found = bunches(name, of_group)
+        assert sorted(row.told["id"] for each in found for row in each.rows) == sorted(r.told["id"] for r in of_group)
+        for bunch in found:
+            assert len({(row.differs, row.blocked, row.distance) for row in bunch.rows}) == 1
+    parts = groups(whole).parts_text()
+    assert sum(int(each.rpartition(" ")[2]) for each in parts.split("; ")) == len(groups(whole).not_about)
 
 
 def test_what_differs_and_what_is_left_out_is_said(

@@ -87,7 +87,7 @@ def eigentoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         ("steer sample:rxnmapper --token 3", "unknown option --token: the help lists them"),
         ("statements hemisphere", "one argument too many: hemisphere: did you mean --search hemisphere?"),
         ("nearest PM-L4 sample:rxnmapper", "PM-L4 is a statement: the model comes first"),
-        ("simulate oja-map --data nowhere/run.npz", "make the folder first where something is to be written"),
+        ("simulate oja-map --data /dev/null/run.npz", "it is in the way of a folder that is to be made"),
         ("show PM-L4 --text --trust", "--text and --trust are two answers: give one of them"),
     ],
 )

@@ -154,8 +154,33 @@ def test_statements_are_found_sorted_and_shown_by_group(browser: Any, pages: Pat
     by_title = visit.page.evaluate("all => [...all].sort((a, b) => a.localeCompare(b))", first)
     assert titles() == by_title != first
     assert by_title[0].startswith("a")
+    shared = visit.page.locator("li.bunch")
+    assert not [each for each in shared.all() if each.is_visible()]  # each stands alone, with its own reason
     visit.page.select_option("#sort", "book")
+    assert titles() not in (by_title, first)
+    visit.page.select_option("#sort", "reason")
     assert titles() == first
+
+
+def test_a_reason_that_statements_share_is_told_once(browser: Any, pages: Path) -> None:
+    visit = Visit(browser, pages / "report.html")
+    visit.page.locator(".tile.other").click()
+    bunch = visit.page.locator(".group.other li.bunch").first
+    rows, said = bunch.locator("li.row"), bunch.locator(".shared")
+    assert said.inner_text().startswith(f"{rows.count()} statements: ")
+    told = {row.locator(".why").text_content().split() == said.text_content().split()[2:] for row in rows.all()}
+    assert rows.count() > 1 and told == {True}  # the same reason, of each of them
+    assert not [row for row in rows.all() if row.locator(".why").is_visible()]
+    reasons = [each.text_content() for each in visit.page.locator(".group.other li.bunch .shared").all()]
+    assert len(set(reasons)) == len(reasons) > 1
+    visit.page.select_option("#sort", "title")
+    row = visit.page.locator(".group.other li.row").first
+    assert row.locator(".why").is_visible() and not visit.page.locator(".group.other li.bunch").first.is_visible()
+    visit.page.select_option("#sort", "reason")
+    visit.page.locator("#find").fill(rows.first.get_attribute("id")[2:])
+    assert rows.first.is_visible() and said.is_visible()
+    visit.page.locator("#find").fill("nowhere-in-the-book")
+    assert not said.is_visible()
     visit.check()
 
 

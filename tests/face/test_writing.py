@@ -16,7 +16,7 @@ from typing import IO
 import pytest
 
 from eigentoken.files import writing
-from eigentoken.files.writing import Replacement, append_line, copy_file, replacing, write_bytes, write_text
+from eigentoken.files.writing import Replacement, append_line, copy_file, ready, replacing, write_bytes, write_text
 
 from ..commands import tool
 
@@ -124,6 +124,69 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_text(tmp_path, "x")
     assert _only(tmp_path) == []
+
+
+def test_a_place_is_tried_before_the_work(tmp_path: Path) -> None:
+    """Folders are made; what is there stays, and nothing new; a folder, and a file in the way of one, are refused."""
+    kept = tmp_path / "kept.json"
+    kept.write_text("old")
+    ready(kept, None, tmp_path / "new" / "deep" / "a.json", os.devnull)
+    assert kept.read_text() == "old" and _only(tmp_path) == ["kept.json", "new"]
+    assert _only(tmp_path / "new") == ["deep"] and not _only(tmp_path / "new" / "deep")
+    with pytest.raises(IsADirectoryError):
+        ready(tmp_path)
+    with pytest.raises(OSError, match=r"kept\.json"):
+        ready(kept / "a.json")
+    with pytest.raises(OSError, match=r"kept\.json"):
+        ready(kept / "deep" / "a.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check {model} -o {file}/report.json",
+        "check {model} --html {file}/report.html",
+        "compare {model} {model} -o {file}/compare.json",
+        "chance {model} -o {file}/chance.json",
+        "basin {model} --layer 0 --head 0 -o {file}/basin.json",
+        "nearest {model} PM-N1 -o {file}",
+        "nearest {model} PM-N1 -o {file}/copy",
+        "steer {model} --direction random -o {file}/copy",
+        "steer {model} --direction random -o {folder}/copy --figure {file}/a.svg",
+        "simulate attention-flow --animate {file}/run.gif",
+        "simulate attention-flow --data run.txt",
+        "spectrum attention-map --format json -o {file}/a.json",
+        "verify PM-L4 --junit {file}/a.xml",
+        "refute {conjectures} --html {file}/a.html",
+        "strengthen {conjectures} -o {file}/a.json",
+        "attempt {conjectures} -o {file}/a.json",
+        "explore oja-flow -o {file}/a",
+    ],
+)
+def test_no_work_is_done_for_a_place_that_cannot_be_written(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bar of the work is not even begun, and the model is not opened."""
+    from eigentoken import cli
+
+    def work(*_args: object, **_options: object) -> None:
+        raise AssertionError("the work was begun")
+
+    (tmp_path / "file").write_text("old")
+    conjectures = tmp_path / "mine.py"
+    conjectures.write_text("from eigentoken.lab import *\nraise SystemExit('the work was begun')\n")
+    names = {"file": tmp_path / "file", "folder": tmp_path, "conjectures": conjectures}
+    model = Path(__file__).parents[2] / "examples" / "byte_lm" / "step00000.safetensors"
+    given = [each.format(model=model, **names) for each in command.split()]
+    monkeypatch.setattr("eigentoken.checking.run.open_model", work)
+    monkeypatch.setattr("eigentoken.numerics.dynamics.simulate.simulate", work)
+    monkeypatch.setattr(sys, "argv", ["eigentoken", *given])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert "file" in said.err and said.out == "" and said.err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "old" and _only(tmp_path) == ["file", "mine.py"]
 
 
 def test_a_log_grows_by_whole_lines(tmp_path: Path) -> None:

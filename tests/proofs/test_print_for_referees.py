@@ -17,7 +17,7 @@ from eigentoken.proofs.typeset.latex import to_latex
 from eigentoken.proofs.typeset.letters_in_terms import with_letter
 from eigentoken.proofs.typeset.notation_chapter import _formula_or_code
 from eigentoken.proofs.typeset.obvious import follows_at_once, is_instance, same_equation
-from eigentoken.proofs.typeset.summary import equation, in_words, systems_of, typed
+from eigentoken.proofs.typeset.summary import equation, in_words, named_above, systems_of, typed
 from eigentoken.theory.calculus import Index, dot, factor, vector
 from eigentoken.theory.calculus.atoms import Norm
 from eigentoken.theory.calculus.latex import expression_latex
@@ -329,12 +329,33 @@ def test_a_cell_that_is_wider_than_its_column_is_broken() -> None:
 def test_the_front_matter_has_no_walls_of_titles() -> None:
     listed = list(statements())
     texts = [each.text for each in (*preface(listed), *story(listed)) if isinstance(each, Paragraph)]
-    texts += [item for each in story(listed) if isinstance(each, Items) for item in each.items]
+    texts += [item for each in (*preface(listed), *story(listed)) if isinstance(each, Items) for item in each.items]
     known = {told.called for told in listed}
     assert all(sum(called in text for called in known) <= 6 for text in texts)
     tested = [told for told in listed if told.proof is None and told.derive is None and told.kind != "conjecture"]
-    assert len(tested) > 6 and any(named(tested) in text for text in texts)
-    assert all(told.id in named(tested) for told in tested) and named(tested).startswith(f"{len(tested)} statements, ")
+    told, titles = named("Only seen", tested)
+    assert len(tested) > 6 and told.text == f"Only seen: the {len(tested)} statements of this list."
+    assert titles in [*preface(listed)] and len(titles.items) == len(tested)
+    few = list(named("Only seen", tested[:6]))
+    assert len(few) == 1 and all(each.id in few[0].text for each in tested[:6])
+
+
+def test_a_formula_behind_a_long_title_is_not_fitted_to_what_the_line_has_left() -> None:
+    """A title in a list that ends in a formula was scaled to a part of the line below nothing, and filled the page."""
+    title = with_mathematics(statements().get("PM-T2+").called)
+    assert title.count("$") == 2
+    source = to_latex(PrintedDocument("x", (Items((title,)),)))
+    assert r"\item" in source and r"\fitted[" not in source.partition(r"\begin{document}")[2]
+
+
+def test_what_the_story_names_stands_beside_its_title() -> None:
+    (table,) = [each for each in story(statements()) if isinstance(each, PrintedTable)]
+    shown = {name for _, name in table.rows}
+    assert all(title for title, _ in table.rows) and len(shown) == len(table.rows) > 40
+    paragraphs = [each.text for each in story(statements()) if isinstance(each, Paragraph)]
+    assert {each.id for each in named_above(paragraphs)} == shown
+    preamble = [each for each in preface(statements()) if isinstance(each, Paragraph)]
+    assert not [each.text for each in preamble if re.search(r", [A-Z]{2}-\w+, [A-Z]{2}-", each.text)]  # no ids alone
 
 
 @pytest.mark.parametrize(("name", "written"), [("AB-T5.1", False), ("BD-M1", False), ("CL-14", True)])

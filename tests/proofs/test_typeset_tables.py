@@ -28,7 +28,7 @@ tables = _tables()
 
 def rows(text: str) -> dict[str, list[str]]:
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return {cells[0]: cells for cells in lines}
+    return {cells[1]: cells for cells in lines}
 
 
 def test_the_page_is_what_would_be_written() -> None:

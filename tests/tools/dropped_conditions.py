@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from eigentoken.proofs.typeset.summary import without_code
 from eigentoken.theory.language.claims import Claim, Iff, When
 from eigentoken.theory.language.conditions import AllOf, Condition
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.verdicts import Verdict
+from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.statements.statement import Statement
 
 __all__ = ["Dropped", "Known", "Row", "places", "rows", "table"]
@@ -107,15 +109,21 @@ def rows(statement: Statement) -> Iterator[Row]:
 def table(statements: Iterable[Statement]) -> str:
     """All lines as a table in Markdown."""
     head = [
-        "| statement | condition | what is known | says | shown by | found by a search |",
-        "|---|---|---|---|---|---|",
+        "| statement | id | condition | what is known | says | shown by | found by a search |",
+        "|---|---|---|---|---|---|---|",
     ]
     lines = [
-        f"| {row.id} | {_cell(row.condition)} | {row.answer} | {_cell(row.says)} | {_cell(row.shown)} | {row.search} |"
+        f"| {_cell(plain_text(statement.title))} | {row.id} | {_cell(row.condition)} | {row.answer} "
+        f"| {_cell(without_code(row.says))} | {_cell(_shown(row))} | {row.search} |"
         for statement in statements
         for row in rows(statement)
     ]
     return "\n".join([*head, *lines]) + "\n"
+
+
+def _shown(row: Row) -> str:
+    """The witness by its name; where that is the number of a test vector, by the condition that it fails."""
+    return (without_code(row.shown) or row.condition) if row.shown else ""
 
 
 def _cell(text: str) -> str:

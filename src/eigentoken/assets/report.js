@@ -25,6 +25,12 @@
     : Number.isInteger(Number(value)) && Math.abs(value) < 1e4 ? String(Number(value)) : Number(value).toPrecision(4);
   const rough = value => String(Number(Number(value).toPrecision(3)));
   // a statement by its title, as a link to its text on this page
+  // a text with ids in parentheses, each the link to its statement
+  const linked = text => text.split(/\(([A-Z]{2}-[A-Z]{0,3}\d+(?:\.\d+)?[a-z]?)\)/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    const whole = make("span"); whole.append("(", named(part), ")");
+    return whole;
+  });
   const named = id => {
     const title = document.querySelector(`[id="s-${id}"] .title`), link = make("a", { href: `#s-${id}` }, title ? title.textContent : id);
     const whole = make("span"); whole.append(link, " ", make("span", { class: "id" }, id));
@@ -160,6 +166,29 @@
     }
     list.append(entry);
   };
+  function wholeHead(head, shown, list) {
+    const sizes = make("table");
+    const top = make("tr"); ["matrix", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
+    sizes.append(top);
+    for (const [name, of] of Object.entries(head.sizes)) {
+      const line = make("tr"); line.append(make("th", {}, name));
+      for (const key of ["norm", "distance_to_symmetric", "distance_to_identity", "distance_to_positive_definite", "distance_to_negative_definite"])
+        line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
+      sizes.append(line);
+    }
+    list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); const wide = make("div", { class: "display" }); wide.append(sizes); held.append(wide); list.append(held);
+    head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
+      make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
+    const more = make("details"), inner = make("dl");
+    more.append(make("summary", {}, "every condition of the statements about one head, as if it were alone"), inner);
+    head.conditions.forEach((found, place) => {
+      if (!found) return;
+      const [verdict, margin, unit, reason] = found;
+      verdictRows(inner, shown.conditions[place], { verdict, margin, unit, reason, certificate: null });
+    });
+    inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
+    detail.append(more);
+  }
   let asked = 0;
   async function choose(row, column, unasked = false) {
     detail.toggleAttribute("data-unasked", unasked);
@@ -175,36 +204,23 @@
       verdictRows(list, "inertia of sym(S)", shown.score_inertia);
       list.append(make("dt", {}, "regime"), make("dd", {}, `${shown.regime.regime} (${shown.regime.of}): ${shown.regime.reason}`));
       list.append(make("dt", {}, "system"), make("dd", {}, shown.system));
+    } else if (unasked) {  // what nobody asked for is told in short
+      const head = shown.heads[column], words = [["inertia of sym(P)", head.score_inertia], ["inertia of sym(U)", head.value_inertia], ["leader of U = O V", head.value_leader]];
+      words.forEach(([name, verdict]) => list.append(make("dt", {}, name), make("dd", {}, verdict.verdict)));
+      list.append(make("dt", {}, "regime"), make("dd", {}, head.regime.regime));
+      detail.append(make("p", { class: "quiet" }, "Choose a cell for reasons, margins, sizes, conditions and certificates."));
     } else {
       const head = shown.heads[column];
       verdictRows(list, "inertia of sym(P)", head.score_inertia);
       verdictRows(list, "inertia of sym(U)", head.value_inertia);
       verdictRows(list, "leader of U = O V", head.value_leader);
-      list.append(make("dt", {}, "regime"), make("dd", {}, `${head.regime.regime} (${head.regime.of}): ${head.regime.reason}`));
+      const regime = make("dd", {}, `${head.regime.regime} (${head.regime.of}): `);
+      regime.append(...linked(head.regime.reason));
+      list.append(make("dt", {}, "regime"), regime);
       const met = make("dd", {}, head.met.length ? "" : "none");
       head.met.forEach((id, place) => met.append(place ? ", " : "", named(id)));
       list.append(make("dt", {}, "conditions met as if the head were alone"), met);
-      const sizes = make("table");
-      const top = make("tr"); ["matrix", "norm", "to symmetric", "to I", "sym to ≻ 0", "sym to ≺ 0"].forEach(name => top.append(make("th", {}, name)));
-      sizes.append(top);
-      for (const [name, of] of Object.entries(head.sizes)) {
-        const line = make("tr"); line.append(make("th", {}, name));
-        for (const key of ["norm", "distance_to_symmetric", "distance_to_identity", "distance_to_positive_definite", "distance_to_negative_definite"])
-          line.append(make("td", {}, of[key] ? interval(of[key]) : "-"));
-        sizes.append(line);
-      }
-      list.append(make("dt", {}, "certified sizes (spectral norm)")); const held = make("dd"); const wide = make("div", { class: "display" }); wide.append(sizes); held.append(wide); list.append(held);
-      head.rotary.forEach(each => list.append(make("dt", {}, `rotary, offset ${each.offset}`),
-        make("dd", {}, `|P(δ)| ${interval(each.norm)}, |ΔW(δ)| ${interval(each.change)}` + (each.relative_change ? `, |ΔW| / |P| ${interval(each.relative_change)}` : ""))));
-      const more = make("details"), inner = make("dl");
-      more.append(make("summary", {}, "every condition of the statements about one head, as if it were alone"), inner);
-      head.conditions.forEach((found, place) => {
-        if (!found) return;
-        const [verdict, margin, unit, reason] = found;
-        verdictRows(inner, shown.conditions[place], { verdict, margin, unit, reason, certificate: null });
-      });
-      inner.querySelectorAll("dt").forEach(node => { if (window.katex) { try { katex.render(node.textContent, node, { throwOnError: false }); } catch { /* the LaTeX text stays */ } } });
-      detail.append(more);
+      wholeHead(head, shown, list);
     }
     reachable(detail);
     which.value = String(layer.layer);

@@ -5,13 +5,15 @@
   const find = document.getElementById("find"), sort = document.getElementById("sort"), all = document.getElementById("all-groups");
   const tiles = [...document.querySelectorAll(".tile")], found = document.getElementById("found");
   const opened = new Map(groups.map(group => [group, group.open]));
-  rows.forEach((row, place) => { row.dataset.book = place; });
+  const bunches = [...document.querySelectorAll("li.bunch")], home = rows.map(row => row.parentNode);
+  const top = new Map(groups.map(group => [group, [...group.querySelector("ol.rows").children]]));
   const plain = new Map();
   const text = row => {  // titles and ids at once; conditions and claims when somebody first looks for something
     if (!plain.has(row)) plain.set(row, `${row.dataset.text} ${row.textContent.toLowerCase()}`);
     return plain.get(row);
   };
   let only = "";
+  const bunched = () => bunches.forEach(bunch => { bunch.hidden = !bunch.querySelector("li.row:not([hidden])"); });
   const show = () => {
     const wanted = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
@@ -21,6 +23,7 @@
       row.hidden = !fits;
       if (fits) count += 1;
     });
+    bunched();
     groups.forEach(group => {
       const some = [...group.querySelectorAll("li.row")].some(row => !row.hidden);
       group.hidden = !some;
@@ -36,10 +39,15 @@
     holding: (a, b) => b.dataset.holding - a.dataset.holding || order.book(a, b),
     title: (a, b) => a.dataset.text.localeCompare(b.dataset.text),
   };
-  sort.addEventListener("change", () => groups.forEach(group => {
-    const list = group.querySelector("ol.rows");
-    list.append(...[...list.children].sort(order[sort.value]));
-  }));
+  // by reason, statements that share one stand under it; in any other order each stands alone, with its own
+  sort.addEventListener("change", () => {
+    if (sort.value === "reason") rows.forEach((row, place) => home[place].append(row));
+    groups.forEach(group => {
+      const list = sort.value === "reason" ? top.get(group) : [...group.querySelectorAll("li.row")].sort(order[sort.value]);
+      group.querySelector("ol.rows").append(...list);
+    });
+    bunched();
+  });
   find.addEventListener("input", show);
   tiles.forEach(tile => tile.addEventListener("click", () => {
     only = only === tile.dataset.group ? "" : tile.dataset.group;

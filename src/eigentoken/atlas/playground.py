@@ -76,13 +76,18 @@ def _default(listed: Any) -> dict[str, Any]:
 
 
 def _counterexample(example: Any) -> dict[str, Any] | None:
+    from eigentoken.proofs.typeset.summary import without_code
     from eigentoken.theory.printing.plain_text import plain_words
 
     found = numeric_instance(example.instance)
     return (
         None
         if found is None
-        else {"name": f"counterexample {example.name}", "about": plain_words(example.says), **found}
+        else {
+            "name": f"counterexample {without_code(example.name)}".rstrip(),
+            "about": plain_words(example.says),
+            **found,
+        }
     )
 
 

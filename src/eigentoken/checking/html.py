@@ -15,7 +15,7 @@ from eigentoken.checking.intervals import interval
 from eigentoken.checking.own_states import COLUMNS, rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.page_data import data_scripts
 from eigentoken.checking.report import Report, rotary_shares, size_text
-from eigentoken.checking.rows_of_statements import ABOUT, GROUPS, grouped
+from eigentoken.checking.rows_of_statements import ABOUT, GROUPS, bunches, grouped
 from eigentoken.checking.summary import (
     Groups,
     groups,
@@ -102,12 +102,14 @@ def _statements(report: Report) -> dict[str, object]:
             "heading": heading,
             "says": says,
             "rows": rows[name],
+            "bunches": bunches(name, rows[name]),
             "open": name in ABOUT,
             "tile": name in ("applies", "nearly", "far", "other") or (name == "undecided" and rows[name]),
         }
         for name, heading, says in GROUPS
     ]
-    return {"groups": shown, "as_if": _as_if(report), "inline": lambda text: Markup(inline(text))}
+    places = {told["id"]: place for place, told in enumerate(report.statements)}
+    return {"groups": shown, "places": places, "as_if": _as_if(report), "inline": lambda text: Markup(inline(text))}
 
 
 def _as_if(report: Report) -> list[dict[str, object]]:

@@ -149,10 +149,12 @@ def nearest(
     ``watch`` is told what begins, ``done`` is called after each layer.
     """
     from eigentoken.checking.run import open_model
+    from eigentoken.models.loading.write import new_folder
     from eigentoken.theory.statements.registry import statements
     from eigentoken.version import __version__
 
     asked = statements().get(statement)
+    place = None if folder is None else new_folder(folder)
     loaded = open_model(model)
     rows: list[NearestLayer] = []
     failing: list[int] = []
@@ -162,8 +164,8 @@ def nearest(
         done()
         rows.append(row)
         failing += [index] if str(reading.answer) in ("fails", "undecided") else []
-    watch("the whole" if folder is None else "the nearest weights")
-    written = None if folder is None else _written(loaded, asked, rows, failing, Path(folder))
+    watch("the whole" if place is None else "the nearest weights")
+    written = None if place is None else _written(loaded, asked, rows, failing, place)
     return NearestReport(
         {
             "version": __version__,

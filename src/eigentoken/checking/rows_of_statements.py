@@ -19,7 +19,7 @@ from eigentoken.checking.summary import difference_text
 from eigentoken.documents.check_document import Layer, Statement
 from eigentoken.statement_links import Text, text_of
 
-__all__ = ["ABOUT", "GROUPS", "Distance", "StatementRow", "distance_of", "grouped"]
+__all__ = ["ABOUT", "GROUPS", "Bunch", "Distance", "StatementRow", "bunches", "distance_of", "grouped"]
 
 #: Group, heading, what it means; in this order on the page.
 GROUPS = (
@@ -82,6 +82,38 @@ class StatementRow:
     def text(self) -> Text | None:
         """The statement itself (a page asks for each of its parts)."""
         return text_of(self.told["id"])
+
+
+@dataclass(frozen=True)
+class Bunch:
+    """Statements of a group of which the page tells the same; ``shared`` where they are several."""
+
+    rows: tuple[StatementRow, ...]
+
+    @property
+    def shared(self) -> bool:
+        """Is what is told of them told once, above them?"""
+        return len(self.rows) > 1
+
+    @property
+    def first(self) -> StatementRow:
+        return self.rows[0]
+
+
+#: The groups where something is told of each statement that others may share.
+BUNCHED = ("nearly", "far", "undecided", "other", "any")
+
+
+def bunches(group: str, rows: Sequence[StatementRow]) -> list[Bunch]:
+    """The rows of a group by what is told of them, in the order of the first of each."""
+    if group not in BUNCHED:
+        return [Bunch((row,)) for row in rows]
+    found: dict[tuple[object, ...], list[StatementRow]] = {}
+    for row in rows:
+        word = row.told["word"] if group == "any" else ""
+        layers = tuple(row.told["layers"]) if row.mixed else ()
+        found.setdefault((word, layers, row.distance, row.blocked, row.differs), []).append(row)
+    return [Bunch(tuple(each)) for each in found.values()]
 
 
 def grouped(report: Report) -> dict[str, list[StatementRow]]:

@@ -25,6 +25,7 @@ __all__ = [
     "requirement",
     "says",
     "sentence",
+    "sentences",
 ]
 
 
@@ -148,6 +149,36 @@ def _obstacle(each: InTheWay, count: int, longest: int | None = None) -> str:
 
 def sentence(report: Report, told: Told) -> str:
     """Where a statement that is about layers of this model applies, what is in the way elsewhere, and what its tokens do."""
+    return f"{called(told)} {_verb(told, 1)} {_answer(report, told)}"
+
+
+def sentences(report: Report, listed: Sequence[Told]) -> list[str]:
+    """A sentence for each statement; those of which the same is told for the same reason share one, where the first stands."""
+    found: dict[tuple[str, str], list[Told]] = {}
+    for told in listed:
+        found.setdefault((_verb(told, 2), _answer(report, told)), []).append(told)
+    made = []
+    for (verb, answer), which in found.items():
+        if len(which) == 1 or answer in EVERYWHERE:  # where nothing is in the way, there is nothing to share
+            made += [sentence(report, each) for each in which]
+        else:
+            names = "; ".join(called(each) for each in which)
+            made.append(f"{len(which)} statements {verb} {answer}. They are: {names}")
+    return made
+
+
+EVERYWHERE = ("every layer", "the layer")
+
+
+def _verb(told: Told, count: int) -> str:
+    """``applies to``; of what may yet apply in a layer that is undecided, ``is known to apply to``."""
+    if "undecided" in told["layers"]:
+        return f"{'is' if count == 1 else 'are'} known to apply to"
+    return "applies to" if count == 1 else "apply to"
+
+
+def _answer(report: Report, told: Told) -> str:
+    """Where a statement applies, and all else that is told of it: nothing of its title."""
     return "; ".join([_of_weights(report, told), *step_bound(report, told), *at_tokens(report, told)])
 
 
@@ -184,10 +215,11 @@ def at_tokens(report: Report, told: Told) -> list[str]:
 
 
 def _of_weights(report: Report, told: Told) -> str:
+    """The layers where it applies, and what is in the way in the others."""
     count = len(told["layers"])
     held = [number for number, word in enumerate(told["layers"]) if word == "holds"]
     if len(held) == count:
-        return f"{called(told)} applies to {'every layer' if count > 1 else 'the layer'}"
+        return EVERYWHERE[0] if count > 1 else EVERYWHERE[1]
     which = f"{len(held)} of {count} layers ({layers_text(held, count)})" if held else "no layer"
     far = away(report, told["id"])
     whole = far.endswith(" away")
@@ -201,8 +233,7 @@ def _of_weights(report: Report, told: Told) -> str:
     blocked += [far] if far else []
     differs = [number for number, word in enumerate(told["layers"]) if word == "not about this model"]
     blocked += [f"it is not about {layers_text(differs, count)}"] if differs else []
-    verb = "is known to apply to" if "undecided" in told["layers"] else "applies to"
-    return f"{called(told)} {verb} {which}: {'; '.join(blocked)}"
+    return f"{which}: {'; '.join(blocked)}"
 
 
 def requirement(report: Report, name: str) -> list[str]:

@@ -200,6 +200,7 @@ def steer(
     from eigentoken.checking.prompts import read_prompts
     from eigentoken.checking.run import open_model
     from eigentoken.checking.steer_effects import Effects
+    from eigentoken.models.loading.write import new_folder
 
     if strength is not None and guarantee is not None:
         raise ValueError("strength and guarantee: the one chooses the other, leave one out")
@@ -211,8 +212,8 @@ def steer(
         raise ValueError(
             f"sequences and tokens must be at least 1, got {sequences} and {tokens}: the edit is measured on them"
         )
+    target = new_folder(folder)
     loaded = open_model(model)
-    target = Path(folder)
     if isinstance(direction, str | os.PathLike):
         vector = read_direction(os.fspath(direction), loaded, seed)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -36,6 +37,10 @@ PARTS = {
 }
 
 
+#: So many ways in which statements are not about a model are told; what is left is counted together.
+MOST_REASONS = 6
+
+
 @dataclass(frozen=True)
 class Groups:
     """Statements that claim something, by their answer over all layers; definitions, which claim nothing, apart.
@@ -62,8 +67,20 @@ class Groups:
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def parts_text(self) -> str:
-        """``heads 61, mask 5``: the same, as a reader is told."""
-        return ", ".join(f"{PARTS.get(part, part)} {number}" for part, number in self.parts().items())
+        """``heads 61; heads and mask 20; otherwise 3``: each statement once, so that the numbers add up."""
+        order = list(self.parts())
+        found = Counter(
+            tuple(sorted({differing["part"] for differing in each["differs"]}, key=order.index))
+            for each in self.not_about
+        )
+        often = [(parts, number) for parts, number in found.most_common(MOST_REASONS) if number > 1]
+        said = [f"{_listed([PARTS.get(part, part) for part in parts])} {number}" for parts, number in often]
+        rest = found.total() - sum(number for _, number in often)
+        return "; ".join([*said, *([f"otherwise {rest}"] if rest else [])])
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def groups(report: Report) -> Groups:

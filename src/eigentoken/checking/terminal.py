@@ -9,7 +9,7 @@ from eigentoken.checking.own_states import COLUMNS as STATE_COLUMNS
 from eigentoken.checking.own_states import rows_of_states, says_of_states, tokens_are
 from eigentoken.checking.report import Report, rotary_shares, size_text
 from eigentoken.checking.rows_of_statements import ABOUT, GROUPS, grouped
-from eigentoken.checking.sentences import called, sentence
+from eigentoken.checking.sentences import called, sentences
 from eigentoken.checking.summary import (
     Groups,
     groups,
@@ -162,8 +162,8 @@ def _statements(report: Report) -> None:
     for name, heading, meaning in about:
         if rows[name]:
             say(f"{heading} ({meaning})")
-        for row in rows[name]:
-            say_hanging(f"- {sentence(report, row.told)}.")
+        for text in sentences(report, [row.told for row in rows[name]]):
+            say_hanging(f"- {text}.")
     if found.fails or found.undecided:
         say("(letters and conditions are those of each statement: `eigentoken show ID`)", "dim")
     _apart(found)

@@ -45,8 +45,9 @@ def basin(
     import json as documents
 
     from eigentoken.api.basins import basin as find
-    from eigentoken.files.writing import write_text
+    from eigentoken.files.writing import ready, write_text
 
+    ready(output)
     if layer is None and head is None:
         if subject.startswith("sample:") or Path(subject).is_dir():
             raise ValueError(f"{subject} is a model: say which head with --layer and --head")

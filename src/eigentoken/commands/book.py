@@ -13,7 +13,7 @@ import typer
 from eigentoken.commands import names
 from eigentoken.documents.coq_document import CoqDocument
 from eigentoken.documents.coq_document import File as CoqFile
-from eigentoken.files.writing import write_text
+from eigentoken.files.writing import ready, write_text
 from eigentoken.output import progress, say, say_hanging, show_json, styled, table
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ def verify(
         from eigentoken.commands.formal import verify_by_coq
 
         raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
+    ready(junit)
     where = VerifiedBy(1 if len(chosen) == 1 else jobs, backend, address)
     results = _verify_with_bar(chosen, where, instances=instances, seed=seed)
     recorded = store(results) if record else []
@@ -210,7 +211,6 @@ def verify(
     if junit is not None:
         from eigentoken.commands.junit import to_junit
 
-        junit.parent.mkdir(parents=True, exist_ok=True)
         write_text(junit, to_junit(results))
     bad = [each for each in results if not each.good]
     if json:

@@ -12,7 +12,7 @@ import typer
 from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.documents.strengthen_document import StrengthenDocument
-from eigentoken.files.writing import write_text
+from eigentoken.files.writing import ready, write_text
 from eigentoken.output import say, say_hanging, say_interrupted, show_json, watched
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def refute(
     if resume and output is None:
         raise ValueError("--resume goes on with the report of -o: name it")
     earlier = done_before(output, file, drop=drop) if resume and output is not None else []
+    ready(output, html)
     for each in earlier if not json else ():
         say(f"{each['name']}: {each['verdict']}, done before")
 
@@ -98,7 +99,6 @@ def refute(
     if html is not None:
         from eigentoken.lab_page import refutation_html
 
-        html.parent.mkdir(parents=True, exist_ok=True)
         write_text(html, refutation_html(document))
     if json:
         show_json(document)
@@ -117,7 +117,6 @@ def keep(document: RefutationDocument | StrengthenDocument | AttemptDocument, ou
     if output is not None:
         import json as codec
 
-        output.parent.mkdir(parents=True, exist_ok=True)
         write_text(output, codec.dumps(document, indent=1, default=str) + "\n")
 
 

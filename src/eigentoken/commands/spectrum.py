@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eigentoken.commands import names
-from eigentoken.files.writing import write_text
+from eigentoken.files.writing import ready, write_text
 from eigentoken.output import progress, say, say_hanging, show_json, table
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ def spectrum(
     chosen = "json" if json else form
     if chosen not in FORMATS:
         raise ValueError(f"--format must be {', '.join(FORMATS)}, got {form!r}: choose one")
+    if chosen == "text" and output is not None:
+        raise ValueError("--output needs --format tex or json: text is for the terminal")
+    ready(output)
     with progress(f"linearizing {system}"):
         found = derived(system, at=at, mask=mask, heads=heads, symmetric=symmetric, signs=signs)
     if chosen == "json" and output is None:
@@ -75,8 +78,6 @@ def spectrum(
     elif chosen == "tex":
         text = spectrum_document(found, system, mask)
         print(text, end="") if output is None else write_text(output, text)
-    elif output is not None:
-        raise ValueError("--output needs --format tex or json: text is for the terminal")
     else:
         _tell(found)
     if output is not None:

@@ -10,6 +10,7 @@ import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, cleared, keep, python_file, watcher
 from eigentoken.display import brief
+from eigentoken.files.writing import ready
 from eigentoken.output import progress, say, say_hanging, say_interrupted, show_json, table
 
 __all__ = ["add_to"]
@@ -42,6 +43,7 @@ def strengthen(
     """
     from eigentoken.numerics.lab import strengthen as search
 
+    ready(output)
     report = search(
         python_file(file),
         seconds=seconds,
@@ -87,6 +89,7 @@ def attempt(
     """
     from eigentoken.proofs.attempts.attempt import attempt as prove
 
+    ready(output)
     with progress(f"attempting {file}") as advance:
         report = prove(python_file(file), seconds=seconds, recall=recall, watch=lambda now: advance(0, now))
     document = report.as_dict()
@@ -124,7 +127,9 @@ def explore(
     Example: eigentoken explore oja-flow --about "consensus, energy" -o found
     """
     from eigentoken.numerics.lab.explore import explore as propose
+    from eigentoken.theory.printing.plain_text import plain_text
 
+    ready(None if output is None else output / "conjecture_01.py")
     begun = time.monotonic()
     with progress(f"exploring {system}") as advance:
 
@@ -142,10 +147,10 @@ def explore(
             "others that stand"
         )
         rows = [
-            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", each.nearest, each.said)
+            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", plain_text(each.near), each.said)
             for each in report
         ]
-        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("conjecture",))
+        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("nearest", "conjecture"))
         for path in written[:1]:
             say(f"wrote {len(written)} files to {path.parent}; run: eigentoken refute {path}")
     raise typer.Exit(0 if len(report) else 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigentoken.commands import names
+from eigentoken.files.writing import ready
 from eigentoken.output import progress, say, say_hanging, settings, show_json, table, watched
 
 if TYPE_CHECKING:
@@ -155,10 +156,9 @@ def check(
     if SHAPE.match(model):
         raise ValueError(f"{model} has no weights to check: --estimate says what they would cost")
     if revisions is not None:
-        others: dict[str, object] = {"revision": revision, "require": require, "latex": latex}
-        others |= {"sarif": sarif, "intoto": intoto}
-        others |= {"model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states, "prompts": prompts}
-        others |= {"heads": heads, "heads-only": heads_only, "address": address}
+        others: dict[str, object] = {"revision": revision, "require": require, "latex": latex, "sarif": sarif}
+        others |= {"intoto": intoto, "model-card": model_card, "arrays": arrays, "fresh": fresh, "states": states}
+        others |= {"prompts": prompts, "heads": heads, "heads-only": heads_only, "address": address}
         _one_report_only(others)
         each = [named(model, name.strip(), part) for name in revisions.split(",")]
         compare(each, statement, fold, jobs, work, html, output, json)
@@ -167,6 +167,8 @@ def check(
     for name in [*(statement or []), *(require or [])]:
         statements().get(name)
     chosen = tuple(dict.fromkeys([*(statement or []), *(require or [])])) if statement else ()
+    wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
+    ready(*wanted.values())
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     jobs = _planned(ModelShape(loaded.source, count, loaded.d), jobs, backend, heads_only)
@@ -175,7 +177,6 @@ def check(
         work=work, fresh=fresh, states=states, prompts=prompts, device=device, heads_only=heads_only, backend=backend,
         address=address,
     )  # fmt: skip
-    wanted = {"html": html, "latex": latex, "sarif": sarif, "intoto": intoto, "model-card": model_card, "json": output}
     written = write_report(report, {form: path for form, path in wanted.items() if path is not None}, arrays)
     if json:
         show_json({"schema": "eigentoken/check/7", **report.as_dict()})
@@ -302,8 +303,7 @@ def compare(
     for path, ending in ((html, ".html"), (output, ".json")):
         if path is not None and path.suffix.lower() != ending:
             raise ValueError(f"a comparison is written to a {ending} file, got {path.name!r}")
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+    ready(html, output)
     with progress(f"comparing {len(models)} models", len(models)) as advance:
         found = run(
             models,
@@ -344,6 +344,7 @@ def chance(
 
     if output is not None and output.suffix.lower() != ".json":
         raise ValueError(f"what chance finds is written to a .json file, got {output.name!r}")
+    ready(output)
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"drawing for {model}", count) as advance:
@@ -381,7 +382,10 @@ def nearest(
     """
     from eigentoken.checking.nearest import nearest as run
     from eigentoken.checking.run import open_model
+    from eigentoken.models.loading.write import new_folder
 
+    if output is not None:
+        new_folder(output)
     loaded = open_model(model)
     count = len({loaded.architecture.weights_of(index) for index in range(loaded.n_layers)})
     with progress(f"measuring {model}", count) as advance:
@@ -423,6 +427,7 @@ def steer(
     from eigentoken.checking.steer import steer as run
     from eigentoken.checking.steer_terminal import show_steering
 
+    ready(figure)
     try:
         with progress(f"steering {model}"):
             found = run(

@@ -40,10 +40,13 @@ def run_simulation(
     Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.  ``watch`` is called with what
     begins.
     """
+    from eigentoken.files.writing import ready
     from eigentoken.numerics.dynamics.figure_styles import style_named
     from eigentoken.numerics.dynamics.simulate import simulate
 
     chosen = style_named(style)
+    _endings(figure, data, animation)
+    ready(figure, data, animation)
     run = simulate(source, **options)
     summary = run.as_dict()
     files: SimulationFiles = {}
@@ -52,16 +55,23 @@ def run_simulation(
 
         files["figure"] = str(save(run.chart(), figure, chosen))
     if data is not None:
-        target = Path(data)
-        if target.suffix != ".npz":
-            raise ValueError(f"the data file of a simulation is a .npz file, got {target.name!r}")
-        files["data"] = str(run.save(target))
+        files["data"] = str(run.save(Path(data)))
     if animation is not None:
         from eigentoken.figures.animation import animate
 
         files["animation"] = str(animate(run, animation, lambda made, all: watch(f"frame {made + 1} of {all}")))
     summary["files"] = files
     return summary
+
+
+def _endings(figure: str | Path | None, data: str | Path | None, animation: str | Path | None) -> None:
+    """What a file cannot be is said before the run."""
+    if figure is not None and Path(figure).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"a figure is saved as .png, .svg or .pdf, got {Path(figure).name!r}")
+    if data is not None and Path(data).suffix != ".npz":
+        raise ValueError(f"the data file of a simulation is a .npz file, got {Path(data).name!r}")
+    if animation is not None and Path(animation).suffix not in (".gif", ".html"):
+        raise ValueError(f"an animation is written as .gif or .html, got {Path(animation).name!r}")
 
 
 def list_recipes() -> RecipesDocument:

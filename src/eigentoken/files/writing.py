@@ -27,6 +27,7 @@ __all__ = [
     "copy_file",
     "naming",
     "opened",
+    "ready",
     "replacing",
     "sealed",
     "sync_tree",
@@ -86,8 +87,12 @@ class Replacement:
                 if problem.filename in (None, str(place)):  # speak of the file that was asked for
                     raise type(problem)(problem.errno, problem.strerror or str(problem), str(target)) from None
         finally:
-            for place, _ in self._places:
-                place.unlink(missing_ok=True)
+            self.forget()
+
+    def forget(self) -> None:
+        """Take back what was not renamed."""
+        for place, _ in self._places:
+            place.unlink(missing_ok=True)
 
     def _commit(self) -> None:
         for place, target in self._places:
@@ -98,6 +103,28 @@ class Replacement:
                 os.replace(place, target)
         for folder in {target.parent for _, target in self._places}:
             _sync_folder(folder)
+
+
+def ready(*paths: str | os.PathLike[str] | None) -> None:
+    """Before the work whose result goes to these files: missing folders are made, and a place that cannot be written is an
+    error now, not when the work is done.  A file that is there stays as it is.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> ready(folder / "new" / "a.json", None)
+    >>> [each.name for each in folder.rglob("*")]
+    ['new']
+    """
+    for path in paths:
+        if path is None:
+            continue
+        target, files = Path(path), Replacement()
+        with naming(target.parent):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            files.place(target)
+        finally:
+            files.forget()
 
 
 @contextlib.contextmanager
