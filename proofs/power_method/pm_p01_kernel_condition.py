@@ -68,7 +68,7 @@ PM_P1 = register(
             counterexamples=(
                 Counterexample(
                     "TV13",
-                    r"At the state of TV13, which is not fixed, $A \otimes V - \frac76I$ is singular.",
+                    r"At this state, which is not fixed, $A \otimes V - \frac76I$ is singular.",
                     TV13,
                     singular_and_moving,
                 ),

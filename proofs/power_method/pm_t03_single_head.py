@@ -128,7 +128,8 @@ PM_T3 = register(
             ),
             wrong=(
                 r"The last claim is false (PM-L15). The conditions for bipartite points are sufficient but not "
-                r"necessary when one side has a single token: TV6 violates the third one and is stable."
+                r"necessary when one side has a single token: with $p = 2$, $q = 1$ a point that violates the third "
+                r"one is stable."
             ),
             counterexamples=(
                 Counterexample(
