@@ -88,8 +88,10 @@ lint: $(TEST_STAMP)
 	$(BIN)/ruff check .
 	$(MAKE) --no-print-directory typecheck
 
+# In one process: mypy waits three seconds for a worker to start, and on a loaded machine ends with an internal error where it
+# comes later. Two workers take a tenth more processor time (26 s against 24 s without a cache), which the suite beside it needs.
 typecheck: $(TEST_STAMP)
-	$(BIN)/python -m mypy --num-workers $(JOBS)
+	$(BIN)/python -m mypy
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff format .

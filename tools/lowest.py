@@ -3,7 +3,8 @@
 ``python tools/lowest.py`` writes the file anew from the bounds, ``--check`` compares, and ``--installed`` says which packages
 of the running environment are not at their pin.  ``make test-lowest`` builds an environment from the pins and runs the suite
 there, so that a bound is a version that was tried.  torch has no pin: its builds are gigabytes, and the one at hand within the
-range is taken.
+range is taken.  What no test imports (JupyterLab, the peers of the benchmarks) has a bound and no pin: ``make test-lowest`` does
+not install it, and jax asks for a newer scipy than we do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ REQUIREMENT = re.compile(
 )
 #: required at a lower bound, and not pinned to it
 UNPINNED = frozenset({"torch"})
+#: the extras of ``make test-lowest`` (those that they name come with them)
+EXTRAS = ("test", "bench")
 #: not required by us, and held back because an old version of what we require does not know the present one
 HELD = {
     "click": ("8.2.1", "typer 0.16 under a newer click warns of deprecations"),
@@ -52,16 +55,33 @@ def bounds() -> dict[str, str]:
     return found
 
 
+def pinned() -> dict[str, str]:
+    """Requirement -> lower bound, of what ``make test-lowest`` installs and that is not :data:`UNPINNED`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras, left, names = project["optional-dependencies"], list(EXTRAS), set[str]()
+    listed = list(project["dependencies"])
+    while left:
+        for each in extras[left.pop()]:
+            own = re.fullmatch(rf"{project['name']}\[([\w-]+)\]", each)
+            if own is None:
+                listed.append(each)
+            elif own[1] not in names:
+                names.add(own[1])
+                left.append(own[1])
+    installed = {re.match(r"[\w.-]+", each)[0].lower() for each in listed}  # type: ignore[index]
+    return {name: bound for name, bound in bounds().items() if name in installed - UNPINNED}
+
+
 def pins() -> str:
     """The text of ``tools/lowest.txt``."""
-    lines = [f"{name}=={bound}" for name, bound in sorted(bounds().items()) if name not in UNPINNED]
+    lines = [f"{name}=={bound}" for name, bound in sorted(pinned().items())]
     held = [f"{name}=={pin}  # {why}" for name, (pin, why) in sorted(HELD.items())]
     return HEADER + "\n".join([*lines, "# held back", *held]) + "\n"
 
 
 def differing() -> list[str]:
     """What is installed here at another version than its pin, or not at all."""
-    wanted = {name: bound for name, bound in bounds().items() if name not in UNPINNED}
+    wanted = pinned()
     wanted |= {name: pin for name, (pin, _) in HELD.items()}
     found = []
     for name, pin in sorted(wanted.items()):

@@ -38,7 +38,7 @@ def rotary_of(
     ``None``: all of them, whatever it says, as LLaMA-like models do with the default rule.
     """
     rope = config.section("rope_scaling") or config.section("rope_parameters") or Config({}, config.where)
-    _refuse_two_answers(rope)
+    _refuse_two_answers(rope, kind)
     if kind and isinstance(rope.values.get(kind), dict):
         rope = rope.section(kind) or rope
     theta = rope.number("rope_theta", default=config.number("rope_theta", default=default_theta))
@@ -94,10 +94,16 @@ def refuse_one_for_all(config: Config) -> None:
         )
 
 
-def _refuse_two_answers(rope: Config) -> None:
-    """Refuse a rule for all layers beside rules for kinds of layers: types take the one or the others, in silence."""
-    inside = [kind for kind in KINDS if isinstance(rope.values.get(kind), dict)]
-    if inside and rope.values.keys() & {"rope_type", "type"}:
+def _refuse_two_answers(rope: Config, kind: str) -> None:
+    """Refuse a rule for all layers beside rules for kinds of layers: types take the one or the others, in silence.
+
+    Where each kind has its rule, a default type whose ``rope_theta`` is null is no second one: transformers 5.10 writes it.
+    """
+    inside = [each for each in KINDS if isinstance(rope.values.get(each), dict)]
+    beside = {key: value for key, value in rope.values.items() if key not in inside and value is not None}
+    typed = beside.keys() & {"rope_type", "type"}
+    silent = beside.keys() == typed and all(beside[key] == "default" for key in typed) and "rope_theta" in rope.values
+    if inside and typed and not (silent and kind and len(inside) == len(KINDS)):
         raise ModelError(
             f"{rope.where}: a rule for all layers and rules for {' and '.join(inside)} stand beside one another: keep what the "
             "model was trained with"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import json
 import pickle
 import re
 import subprocess
@@ -105,6 +106,17 @@ reveal_type(et.statement("PM-L4"))
 reveal_type(et.system("oja-map"))
 reveal_type(et.register(et.statement("PM-L4")))
 reveal_type(et.Instance.of("oja-map", [[1]]))
+reveal_type(et.basin("oja-map", tokens=[[1]]))
+reveal_type(et.attempt("a"))
+reveal_type(et.against_chance("a"))
+reveal_type(et.compare("a", "b"))
+reveal_type(et.explore("oja-map"))
+reveal_type(et.nearest("a", "PM-L4"))
+reveal_type(et.strengthen("a"))
+reveal_type(et.register_system(et.System("mine", "mine", "sphere", "flow", "V")))
+reveal_type(et.systems())
+reveal_type(et.conditions())
+reveal_type(et.linearize("oja-map").jacobian)
 et.chek("a")
 et.check("a", sequence=0)
 """
@@ -121,12 +133,15 @@ def _revealed(python: str, folder: Path, configuration: str = "", cache: Path | 
 
     ``cache`` keeps what mypy has found out about files that have not changed since.
     """
-    (folder / "user.py").write_text(USER, encoding="utf-8")
+    every = "".join(f"reveal_type(et.{name})\n" for name in et.__all__)
+    (folder / "user.py").write_text(USER + every, encoding="utf-8")
     (folder / "mypy.ini").write_text(configuration, encoding="utf-8")
     command = [python, "-m", "mypy", "--strict", "--cache-dir", str(cache or folder / "cache"), "user.py"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    types = re.findall(r'Revealed type is "(.*)"', ran.stdout)
-    assert len(types) == USER.count("reveal_type"), ran.stdout + ran.stderr
+    revealed = re.findall(r'Revealed type is "(.*)"', ran.stdout)
+    assert len(revealed) == USER.count("reveal_type") + len(et.__all__), ran.stdout + ran.stderr
+    types, names = revealed[: USER.count("reveal_type")], revealed[USER.count("reveal_type") :]
+    assert not [each for each in zip(et.__all__, names, strict=True) if each[1].startswith(("Any", "typing.Any"))]
     assert not [each for each in types if re.match(r"(typing\.)?Any\b|<nothing>", each)], types
     ours = [each for each in types if each.startswith("eigentoken.")]
     assert len(ours) == len(types) - 3, types  # two arrays and a str
@@ -143,6 +158,21 @@ def test_mypy_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
 def test_mypy_sees_the_types_of_the_editable_install_without_a_configuration(tmp_path: Path) -> None:
     """The libraries below are followed too, as for a user who has written no mypy.ini."""
     _revealed(sys.executable, tmp_path)
+
+
+@pytest.mark.slow
+def test_pyright_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
+    """Pyright is no requirement (it brings node): ``pip install pyright`` runs this test."""
+    pytest.importorskip("pyright")
+    every = "".join(f"reveal_type(et.{name})\n" for name in et.__all__)
+    (tmp_path / "user.py").write_text(USER + every, encoding="utf-8")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "user.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    types = re.findall(r'information: Type of ".*" is "(.*)"', ran.stdout)
+    assert len(types) == USER.count("reveal_type") + len(et.__all__), ran.stdout + ran.stderr
+    assert not [each for each in types if each in ("Any", "Unknown") or "Unknown" in each], types
+    errors = re.findall(r"error: .*", ran.stdout)
+    assert len(errors) == 2 and '"chek"' in errors[0] and '"sequence"' in errors[1], errors
 
 
 @pytest.mark.slow
@@ -252,6 +282,8 @@ def test_certify_reads_words_on_the_matrices_that_they_name() -> None:
             lambda: et.steer("sample:glassllm", np.ones(3), "x"),
             r"direction must be 128 real numbers.* got float64 \(3,\)",
         ),
+        (lambda: et.Instance("oja-map", V=A), r"got V: Instance\.of\('oja-map', tokens, V=\.\.\.\) reads names"),  # type: ignore[call-arg,arg-type]
+        (lambda: et.Instance("oja-map", [[1, 0]]), "got 'oja-map': Instance.of"),  # type: ignore[call-arg,arg-type]
         (lambda: et.recheck(et.certify(A, "symmetric")), "certificate is about a matrix: give it"),
         (lambda: et.spectrum("oja-map", at="nowhere"), "unknown place 'nowhere'"),
     ],
@@ -420,6 +452,25 @@ def test_statements_are_searched_by_their_words() -> None:
     assert et.statements().keys() == [each.id for each in et.statements()]
 
 
+def test_statements_are_asked_for_by_words_at_once() -> None:
+    found = et.statements("Oja-map consensus STABLE")
+    assert found.keys() == [each.id for each in et.statements().search("Oja-map consensus STABLE")]
+    assert found["PM-L4"] is et.statement("PM-L4") and "PM-L15" not in found
+    assert list(found.to_frame().index) == found.keys() and len(found) < len(et.statements())
+    assert et.statements().digest(found["PM-L4"]) == found.digest(found["PM-L4"])  # evidence belongs to the same text
+    assert len(et.statements("no statement says this")) == 0 and et.statements(" ") is et.statements()
+    with pytest.raises(TypeError, match=r"searched by words.*got 0"):
+        et.statements(0)  # type: ignore[arg-type]
+
+
+def test_the_jacobian_of_a_linearization_is_the_derivative_by_one_token() -> None:
+    from eigentoken.theory.linearization.linearize import jacobian_block
+
+    found = et.linearize("attention-map")
+    assert repr(found.jacobian) == repr(jacobian_block(found.derivative, found.assumptions))
+    assert "<x_slot|M|xi>" in repr(found.jacobian)
+
+
 def test_verify_takes_a_list_and_looks_all_of_it_up_first() -> None:
     first, second = et.verify(["PM-E9", "pm-a1"], instances=0)
     assert (first.id, second.id) == ("PM-E9", "PM-A1")
@@ -511,7 +562,7 @@ KINDS = (
     *("equilibria", "spectrum", "linearization", "simulation", "statement", "statements", "verified", "derivation"),
     *("conjecture", "refutation", "system", "systems", "steps", "embedding", "feed-forward", "norm", "state"),
 )
-PLAIN = {"layers", "certificate", "system", "systems", "steps", "embedding", "feed-forward", "norm", "state"}
+PLAIN = {"layers", "certificate", "systems", "steps", "embedding", "feed-forward", "norm", "state"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -534,6 +585,62 @@ def test_every_object_goes_through_pickle(kind: str, shown: dict[str, Any]) -> N
     assert repr(again) == repr(shown[kind])
     if hasattr(again, "as_dict"):
         assert without_smtlib(again.as_dict()) == without_smtlib(shown[kind].as_dict())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_a_document_is_json(kind: str, shown: dict[str, Any]) -> None:
+    """``json.dumps(verdict.as_dict())``, of whatever has one, and nothing in it that is no JSON."""
+    if not hasattr(shown[kind], "as_dict"):
+        further = ("model", "layer", "head", "linearization", "statement", "statements", "conjecture", "derivation")
+        assert kind in {*PLAIN, *further, "system"}, kind
+        return
+    text = json.dumps(shown[kind].as_dict(), allow_nan=False)
+    assert json.loads(text) == without_tuples(shown[kind].as_dict())
+
+
+def test_a_system_is_typeset_from_its_equation() -> None:
+    assert et.system("attention-map").latex.splitlines()[1:-1] == [
+        r"x_{i}^{+} &= \frac{y_{i}}{\lvert y_{i} \rvert}, \\",
+        r"y_{i} &= x_{i} + \alpha V \sum_{j} a_{ij} x_{j}, \\",
+        r"a_{ij} &= \frac{e^{x_{i}^{\top} M x_{j}}}{\sum_{l} e^{x_{i}^{\top} M x_{l}}}",
+    ]
+    assert r"\sum_{j \leq i} a_{ij} x_{j}" in et.system("causal-flow").latex
+    assert r"F_{1} \sum_{j} a^{(1)}_{ij} x_{j} + \cdots + F_{H}" in et.system("multihead-map").latex
+    for made in map(et.system, et.systems()):
+        shown = made.latex
+        assert shown.count("{") == shown.count("}") and shown.startswith("\\begin{aligned}\n")
+        assert str(made._repr_latex_()).strip("$\n") == shown
+        for each in made.parameters:
+            if each.kind != "heads":
+                assert re.search(rf"(?<![A-Za-z]){each.name}(?![A-Za-z])", shown), (made.name, each.name)
+
+
+def test_a_system_of_others_is_typeset_and_one_that_looks_inside_is_not() -> None:
+    class Linear(et.System):
+        def sublayer(self, algebra: Any, parameters: Any, x: Any, mask: Any) -> Any:
+            weights = algebra.masked(algebra.scores(x, parameters["M"]), mask)
+            moved = algebra.add(algebra.apply(parameters["V"], algebra.average(weights, x)), x, -1)
+            again = algebra.attention(moved, parameters["M"], mask, False)  # a letter of its own for what is long
+            return algebra.average(again, moved)
+
+    shown = Linear("linear", "linear attention", "sphere", "flow", "V", "M").latex
+    assert r"z_{i} &= V \sum_{j} x_{i}^{\top} M x_{j} x_{j} - x_{i}" in shown
+    assert r"u_{i} &= \sum_{l} a_{il} \left(V \sum_{j} x_{l}^{\top} M x_{j} x_{j} - x_{l}\right)" in shown
+
+    class Inside(et.System):
+        def sublayer(self, algebra: Any, parameters: Any, x: Any, mask: Any) -> Any:
+            return x.mT
+
+    made = Inside("inside", "looks inside", "sphere", "flow", "V")
+    assert made._repr_latex_() is None
+    with pytest.raises(AttributeError):
+        _ = made.latex
+
+
+def without_tuples(document: Any) -> Any:
+    if isinstance(document, dict):
+        return {key: without_tuples(value) for key, value in document.items()}
+    return [without_tuples(each) for each in document] if isinstance(document, list | tuple) else document
 
 
 def without_smtlib(document: Any) -> Any:

@@ -107,10 +107,9 @@ def test_files_that_are_wrong_come_with_a_remedy(eigentoken: Any, tmp_path: Path
     assert "--force" in eigentoken("conjecture", "new", taken)[2]
     damaged = tmp_path / "damaged.safetensors"
     damaged.write_bytes(b"\xff" * 16)
-    assert (
-        "the file is damaged or no safetensors (header too large): save it again"
-        in (eigentoken("certify", "symmetric", f"{damaged}::a")[2])
-    )
+    told = eigentoken("certify", "symmetric", f"{damaged}::a")[2]
+    # the reason is told by safetensors, of which older versions have names and newer ones words
+    assert re.search(r"the file is damaged or no safetensors \(header ?too ?large\): save it again", told, re.I), told
     for name, text, said in (
         ("empty.json", b"\n", "is empty: give a JSON document"),
         ("marked.json", b"\xef\xbb\xbf{}", "begins with a byte order mark: save it as UTF-8 without one"),

@@ -93,10 +93,22 @@ def test_hooks_are_local_and_call_what_the_gate_calls() -> None:
 def test_the_pins_of_the_lowest_environment_are_the_bounds() -> None:
     assert lowest.PINS.read_text(encoding="utf-8") == lowest.pins(), "run: python tools/lowest.py"
     pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)", lowest.pins(), re.M))
+    untried = {"torch", "jupyterlab", "jax", "diffrax"}  # torch: the build at hand; the others: imported by no test
     assert {name: pinned[name] for name in pinned if name not in lowest.HELD} == {
-        name: bound for name, bound in lowest.bounds().items() if name != "torch"
+        name: bound for name, bound in lowest.bounds().items() if name not in untried
     }
     assert {"numpy", "scipy", "sympy", "transformers", "dask"} <= set(pinned)
+
+
+def test_what_is_pinned_is_what_the_lowest_environment_installs() -> None:
+    """A pin of what is not installed would make ``make test-lowest`` fail before its first test."""
+    rule = re.search(r"^\$\(LOWEST_STAMP\):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert rule is not None
+    asked = re.search(r'-e "\.\[([\w,-]+)\]"', rule[1])
+    assert asked is not None and tuple(asked[1].split(",")) == lowest.EXTRAS
+    for name in ("jax", "diffrax", "jupyterlab"):
+        assert name in lowest.bounds() and name not in lowest.pinned()
+    assert {"gguf", "huggingface-hub", "dask-jobqueue", "playwright", "torchdiffeq"} <= set(lowest.pinned())
 
 
 def test_a_requirement_without_a_bound_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

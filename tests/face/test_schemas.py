@@ -1,6 +1,6 @@
 """Schemas are written from types: the files are current, and a schema refuses what its type refuses."""
 
-import importlib.util
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
 
@@ -24,7 +24,10 @@ from eigentoken.numerics.certified.certify import conditions
 from eigentoken.theory.statements.layer_systems import IDEALISATIONS, AsIfAnswer, LayerAnswer
 from eigentoken.theory.statements.statement import Kind, SourceKind, Status
 
+from ..commands import tool
+
 ROOT = Path(__file__).resolve().parents[2]
+schemas = tool("schemas")
 
 
 class Part(TypedDict):
@@ -53,15 +56,31 @@ INNER = {"kind": "b", "more": {"word": "no", "size": None, "parts": [{"kind": "b
 
 
 def test_the_files_are_written_from_the_types() -> None:
-    spec = importlib.util.spec_from_file_location("eigentoken_tools_schemas", ROOT / "tools" / "schemas.py")
-    assert spec is not None and spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    generated = tool.generated()
+    generated = schemas.generated()
     stale = [path.name for path, text in generated.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run: python tools/schemas.py"
     assert {path.stem for path in generated} >= {"check", "certificate", "verdict", "refutation", "classification"}
     assert set((ROOT / "src" / "eigentoken" / "schemas").glob("*.json")) <= set(generated)
+
+
+def test_no_document_changes_its_shape_under_its_number() -> None:
+    record = json.loads(schemas.SHAPES.read_text(encoding="utf-8"))
+    found = [json.loads(text) for text in schemas.generated().values()]
+    new, changed = schemas.against_record(found, record)
+    assert not changed, "a schema of another shape needs a new number"
+    assert not new, "run: python tools/schemas.py"
+    assert {"eigentoken/nearest/2", "eigentoken/nearest/3"} <= set(record)  # an old number keeps its shape
+
+
+def test_a_changed_shape_is_told_and_a_changed_explanation_is_not() -> None:
+    schema = schema_of(Whole)
+    record = {schema["$id"]: schemas.shape(schema)}
+    explained = {**schema, "title": "other words", "description": "more of them"}
+    assert schemas.against_record([explained], record) == ({}, [])
+    more = {**schema, "properties": {**schema["properties"], "title": {"type": "string"}}}  # an optional field
+    assert schemas.against_record([more], record) == ({}, ["eigentoken/whole/1"])
+    other = {**more, "$id": "eigentoken/whole/2"}
+    assert schemas.against_record([other], record) == ({"eigentoken/whole/2": schemas.shape(other)}, [])
 
 
 @pytest.mark.parametrize("value", [GOOD, {**GOOD, "parts": [INNER]}], ids=["flat", "with a whole inside"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +27,14 @@ def test_a_type_error_in_each_room_is_found(tmp_path: Path) -> None:
     for place in places:
         assert f"{place.relative_to(tmp_path)}/wrong.py:2: error" in ran.stdout, ran.stdout
     assert "Found 5 errors in 5 files" in ran.stdout, ran.stdout
+
+
+def test_the_gate_asks_mypy_in_one_process() -> None:
+    """A worker that starts late on a loaded machine is an internal error of mypy, which says nothing of the types."""
+    recipe = re.search(r"^typecheck:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert recipe is not None and recipe[1] == "\t$(BIN)/python -m mypy\n"
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
+    assert "num_workers" not in settings
 
 
 def test_the_rooms_are_links_inside_the_package() -> None:

@@ -135,7 +135,9 @@ def outcome(case: tiny.Case, made: tuple[Any, Recording], tokens: Any, folder: P
 )
 def test_what_was_once_read_otherwise(key: str, changed: dict[str, Any], expected: str, tmp_path: Path) -> None:
     made = recorded(CASES[key], 5, given(key), **changed)
-    assert made is not None
+    if made is None:  # transformers 5.10 runs no such model, so there is nothing to read otherwise
+        assert (key, changed, expected) == ("deepseek_v3", {"head_dim": 2}, "refused")
+        return
     assert outcome(CASES[key], made, given(key), tmp_path) == expected
 
 
@@ -163,10 +165,18 @@ def test_a_rotary_rule_for_all_beside_rules_for_kinds_is_refused(key: str, tmp_p
     """``transformers`` writes both where one dict was given to a model with kinds of layers and to another."""
     tiny.built(CASES.get(key) or CASES[f"first {key}"], 5).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    rope = {"rope_type": "default", "rope_theta": 50.0, "full_attention": {"rope_type": "default", "rope_theta": 9.0}}
-    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_parameters": rope}))
-    with pytest.raises(ModelError, match="beside one another"):
-        load(tmp_path).layer(0)
+    for theta in (
+        50.0,
+        None,
+    ):  # null: what transformers 5.10 writes for a type whose layers are of kinds, which these are not
+        rope = {
+            "rope_type": "default",
+            "rope_theta": theta,
+            "full_attention": {"rope_type": "default", "rope_theta": 9.0},
+        }
+        (tmp_path / "config.json").write_text(json.dumps(config | {"rope_parameters": rope}))
+        with pytest.raises(ModelError, match="beside one another"):
+            load(tmp_path).layer(0)
 
 
 @pytest.mark.parametrize("option", CHANGES_ATTENTION)

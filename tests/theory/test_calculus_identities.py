@@ -78,8 +78,8 @@ def closed_jacobian(mask, with_last_term=True):
 @pytest.mark.parametrize("mask", [None, "causal", "anything"])
 def test_the_attention_jacobian_is_the_closed_form(mask):
     found = linearize(system("attention-map"), mask=mask, tangent=False)
-    assert prove_equal(found.block(), closed_jacobian(mask), found.assumptions).is_holds
-    assert not prove_equal(found.block(), closed_jacobian(mask, with_last_term=False), found.assumptions).is_holds
+    assert prove_equal(found.jacobian, closed_jacobian(mask), found.assumptions).is_holds
+    assert not prove_equal(found.jacobian, closed_jacobian(mask, with_last_term=False), found.assumptions).is_holds
 
 
 def test_the_oja_jacobian_is_the_closed_form():
@@ -87,8 +87,8 @@ def test_the_oja_jacobian_is_the_closed_form():
     xi, norm = vector("xi"), factor(Norm("r", (SLOT,)))
     raw = delta(SLOT, l) * xi + xi.applied(matrix("V")) * (ALPHA / TOKENS)
     unit = vector("y", SLOT) / norm
-    assert prove_equal(found.block(), projected(unit, raw) / norm, found.assumptions).is_holds
-    assert not prove_equal(found.block(), projected(x(SLOT), raw) / norm, found.assumptions).is_holds
+    assert prove_equal(found.jacobian, projected(unit, raw) / norm, found.assumptions).is_holds
+    assert not prove_equal(found.jacobian, projected(x(SLOT), raw) / norm, found.assumptions).is_holds
 
 
 def test_the_multihead_jacobian_is_the_sum_over_the_heads():
@@ -105,7 +105,7 @@ def test_the_multihead_jacobian_is_the_sum_over_the_heads():
     pushed = (influence + delta(SLOT, l) * spread).applied((F_h,)).summed(HEAD)
     unit = vector("y", SLOT) / norm
     closed = projected(unit, delta(SLOT, l) * xi + pushed * ALPHA) / norm
-    assert prove_equal(found.block(), closed, found.assumptions).is_holds
+    assert prove_equal(found.jacobian, closed, found.assumptions).is_holds
 
 
 def test_oja_potential_decreases_along_the_flow():

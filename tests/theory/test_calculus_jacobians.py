@@ -41,7 +41,7 @@ def as_numbers(rows):
 
 def block_matrix(found, n, d, scalars, matrices, tokens, exp, sqrt, convert, one, mask=None):
     """All blocks of the derived Jacobian at an instance, as a list of rows."""
-    block = found.block()
+    block = found.jacobian
     full = [[None] * (n * d) for _ in range(n * d)]
     for b in range(d):
         unit = [one * int(b == c) for c in range(d)]

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
@@ -51,6 +51,13 @@ def _unread(value: object) -> bool:
     return isinstance(value, list) or hasattr(value, "__array__")
 
 
+def _read_by_of(got: str) -> str:
+    return (
+        f"an Instance holds a System and exact numbers in tuples, got {got}: "
+        "Instance.of('oja-map', tokens, V=...) reads names, lists and arrays"
+    )
+
+
 @dataclass(frozen=True)
 class Instance:
     """A point ``tokens`` (n rows of d numbers) of a system with its parameters, all exact.
@@ -65,14 +72,21 @@ class Instance:
     mask: Mask = None
     mask_name: str = field(default="full", compare=False)
 
+    if not TYPE_CHECKING:  # a type checker reads the fields above
+
+        def __new__(cls, *given: object, **named: object) -> Instance:
+            """A point as ``Instance.of`` takes it is told so, before Python counts the arguments."""
+            system = given[0] if given else named.get("system")
+            further = [name for name in named if name not in cls.__dataclass_fields__]
+            if isinstance(system, str) or further:
+                raise InstanceError(_read_by_of(further[0] if further else repr(system)))
+            return super().__new__(cls)
+
     def __post_init__(self) -> None:
         held = {"tokens": self.tokens, **self.parameters}
         unread = [f"{name} as {type(each).__name__}" for name, each in held.items() if _unread(each)]
         if not isinstance(self.system, System) or unread:
-            raise InstanceError(
-                f"an Instance holds a System and exact numbers in tuples, got {unread[0] if unread else repr(self.system)}: "
-                "Instance.of('oja-map', tokens, V=...) reads names, lists and arrays"
-            )
+            raise InstanceError(_read_by_of(unread[0] if unread else repr(self.system)))
 
     @property
     def n(self) -> int:

@@ -102,8 +102,9 @@ class Linearization:
     assumptions: Assumptions
     extension: Extension = "homogeneous"
 
-    def block(self) -> Expression:
-        """``(df_i/dx_l) xi``, see :func:`jacobian_block`."""
+    @property
+    def jacobian(self) -> Expression:
+        """``(df_i/dx_l) xi``: how token i answers where token l alone moves by xi, see :func:`jacobian_block`."""
         return jacobian_block(self.derivative, self.assumptions)
 
     @property
@@ -271,7 +272,7 @@ def jacobian_latex(found: Linearization) -> str:
         claimed = inner - dot(x, inner, metric) * x - same * turning
         shown = rf"\bigl(I-x_ix_i^\top {W}\bigr){name}-\delta_{{il}}\bigl((x_i^\top {W}u_i)I+x_iu_i^\top {W}\bigr)"
     plain = rules if found.extension == "homogeneous" else None
-    if plain is None or not prove_equal(found.block(), claimed, rules).is_holds:
+    if plain is None or not prove_equal(found.jacobian, claimed, rules).is_holds:
         raise ValueError(
             f"{system.name}: the structured Jacobian is not the derived one (extension {found.extension!r})"
         )

@@ -34,7 +34,7 @@ from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import d, matrix
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.implied_conditions import translated, unmet
-from eigentoken.theory.statements.searched import has_words
+from eigentoken.theory.statements.searched import as_row, has_words
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Setting, Step
 from eigentoken.theory.systems.catalogue import special_case
@@ -238,6 +238,13 @@ class Registry:
         """The statements whose title, systems, conditions and claims, in plain text, have all the words."""
         return [each for each in self if has_words(each, words)]
 
+    def having(self, words: str) -> Registry:
+        """Of these statements those that :meth:`search` finds."""
+        found = Registry()
+        for each in self.search(words):
+            found.register(each, self._origins[each.id])
+        return found
+
     def __repr__(self) -> str:
         return listing(f"<{len(self)} statements>", [each.called for each in self])
 
@@ -247,18 +254,7 @@ class Registry:
 
     def to_frame(self) -> DataFrame:
         """One row a statement: kind, source, title, systems, what it depends on (pandas)."""
-        rows = (
-            {
-                "id": each.id,
-                "kind": str(each.kind),
-                "source": str(each.source),
-                "title": each.title,
-                "systems": ", ".join(each.systems),
-                "depends": ", ".join(each.depends),
-            }
-            for each in self
-        )
-        return frame(rows, "id")
+        return frame(map(as_row, self), "id")
 
     def get(self, name: str) -> Statement:
         """The statement of that id, or of that title, whatever the case of the letters."""
@@ -322,9 +318,11 @@ def statement(name: str) -> Statement:
     return statements().get(name)
 
 
-def statements() -> Registry:
-    """The registry; every entry point is loaded where more is asked than statements by their ids."""
-    return _REGISTRY
+def statements(words: str = "") -> Registry:
+    """The registry, or those of it that have all the words; entry points are loaded where more is asked than ids."""
+    if not isinstance(words, str):
+        raise TypeError(f"statements are searched by words, such as 'consensus causal', got {words!r}")
+    return _REGISTRY.having(words) if words.split() else _REGISTRY
 
 
 def pickled(statement: Statement) -> tuple[str, str] | None:

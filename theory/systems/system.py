@@ -140,6 +140,19 @@ class System:
         where = "in Euclidean space" if self.space is Space.EUCLIDEAN else f"on the {self.space!s}"
         return f"<System {self.name}: {self.title}; {self.time!s} {where}, parameters {letters}>"
 
+    @property
+    def latex(self) -> str:
+        """The equation, run on formulas, with the letters that it takes; needs amsmath alone."""
+        from eigentoken.theory.systems.typeset import equation_of
+
+        return equation_of(self)
+
+    def _repr_latex_(self) -> str | None:
+        try:
+            return f"$$\n{self.latex}\n$$"
+        except (TypeError, AttributeError, ValueError):  # an equation of others that looks inside its tokens
+            return None
+
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         set_field(self, "space", Space(self.space))

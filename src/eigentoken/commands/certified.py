@@ -185,15 +185,7 @@ def recheck(
         )
     words, verdict = [each.agrees for each in found], found.verdict.text
     if json:
-        lines = [each.as_dict() for each in found]
-        show_json(
-            {
-                "schema": "eigentoken/recheck/2",
-                "verdict": verdict,
-                "certificates": lines,
-                "not_covered": found.not_covered,
-            }
-        )
+        show_json(found.as_dict())
     else:
         rows = [
             (_readable(each.where), _readable(each.condition), each.agrees, _readable(each.reason))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.recheck_document import Certificate as RecheckedDocument
+from eigentoken.documents.recheck_document import RecheckDocument
 from eigentoken.theory.language.verdicts import VerdictAnswer
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ class Recheck(Sequence[Rechecked]):
     def _repr_html_(self) -> str:
         rows = [(each.where, each.condition, each.agrees, each.reason) for each in self.lines]
         return html_table(("where", "condition", "agrees", "why"), rows, f"re-check: {self.verdict}")
+
+    def as_dict(self) -> RecheckDocument:
+        """The document ``eigentoken/recheck/2``."""
+        return {
+            "schema": "eigentoken/recheck/2",
+            "verdict": self.verdict.text,
+            "certificates": [each.as_dict() for each in self.lines],
+            "not_covered": self.not_covered,
+        }
 
     def to_frame(self) -> DataFrame:
         """One row a part that was re-checked (pandas)."""
