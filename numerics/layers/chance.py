@@ -43,15 +43,12 @@ __all__ = [
     "Null",
     "benjamini_hochberg",
     "draw_null",
-    "draw_turned",
     "frames_between",
     "held_against",
-    "held_turned",
+    "held_to",
     "p_values",
     "read_null",
-    "read_turned",
     "real_leaders",
-    "rotary_changes",
     "scale_of",
     "share_p_value",
     "shares_p_value",
@@ -144,9 +141,9 @@ def _scaled_statistics(left: Floats, right: Floats, whole: bool) -> dict[str, fl
         if d < 2 * rows:
             found["distance to I"] = float(np.linalg.norm(left.T @ right - np.eye(d), 2))
         else:
-            T = np.linalg.qr(np.concatenate([left, right]).T, mode="r")
-            inside = np.linalg.norm(T[:, :rows] @ T[:, rows:].T - np.eye(2 * rows), 2)
-            found["distance to I"] = float(max(inside, 1.0 if 2 * rows < d else 0.0))
+            T = np.asarray(np.linalg.qr(np.concatenate([left, right]).T, mode="r"))
+            inside = float(np.linalg.norm(T[:, :rows] @ T[:, rows:].T - np.eye(2 * rows), 2))
+            found["distance to I"] = max(inside, 1.0 if 2 * rows < d else 0.0)
     values = _eigenvalues(_core(left, right))
     if values is not None:
         found["growth"] = float(_growth(values, d))
@@ -390,37 +387,6 @@ def draw_null(
     )
 
 
-def draw_turned(width: int, d: int, draws: int, seed: int, turns: Sequence[Floats]) -> dict[str, Floats]:
-    """:func:`rotary_changes` of the draws of :func:`draw_null`."""
-    chance = np.random.default_rng([seed, width, d])
-    batch = max(1, min(draws, 4_000_000 // (width * d)))
-    found: dict[str, list[Floats]] = {}
-    for made in range(0, draws, batch):
-        left, right = chance.standard_normal((2, min(batch, draws - made), width, d))
-        for name, values in rotary_changes(left, right, turns).items():
-            found.setdefault(name, []).append(values)
-    return {name: np.concatenate(each) for name, each in found.items()}
-
-
-def rotary_changes(left: Floats, right: Floats, turns: Sequence[Floats]) -> dict[str, Floats]:
-    """``|Q^T (R - I) K| / |Q^T K|`` for the turns R of the offsets, through the triangular factors of Q^T and K^T."""
-    first, second = (np.asarray(np.linalg.qr(each.swapaxes(-1, -2), mode="r")) for each in (left, right))
-    norms = []
-    for middle in (np.eye(left.shape[-2]), *(turn - np.eye(len(turn)) for turn in turns)):
-        norms.append(np.linalg.svd(first @ middle @ second.swapaxes(-1, -2), compute_uv=False)[..., 0])
-    with np.errstate(all="ignore"):
-        return {f"rotary change at {k}": norm / norms[0] for k, norm in zip(OFFSETS, norms[1:], strict=True)}
-
-
-def held_turned(left: Floats, right: Floats, turns: Sequence[Floats], draws: Mapping[str, Floats]) -> list[HeldAgainst]:
-    """What the turns change of the scores of a head, against what they change of the draws."""
-    if not (np.isfinite(left).all() and np.isfinite(right).all()):
-        return []
-    found = {name: float(value) for name, value in rotary_changes(left, right, turns).items() if np.isfinite(value)}
-    held = [_held(name, "gaussian factors", value, draws[name]) for name, value in found.items()]
-    return [each for each in held if each is not None]
-
-
 @dataclass(frozen=True)
 class HeldAgainst:
     """One statistic of one matrix against one null."""
@@ -452,14 +418,14 @@ def held_against(left: Floats, right: Floats, null: Null, *, scores: bool = Fals
     if not scores:
         value |= _scaled_statistics(left, right, null.whole)
         gaussian |= null.of_scale(float(scale_of(left, right)))
-    held = [_held(name, "gaussian factors", value[name], gaussian[name]) for name in value]
+    held = [held_to(name, "gaussian factors", value[name], gaussian[name]) for name in value]
     if len(null.frames):
         draws = null.with_bases(singular_values(left, right), left.shape[1], spectra=not scores)
-        held += [_held(name, "random bases", value[name], draws[name]) for name in draws if name in value]
+        held += [held_to(name, "random bases", value[name], draws[name]) for name in draws if name in value]
     return [each for each in held if each is not None]
 
 
-def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst | None:
+def held_to(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst | None:
     """Against the draws where it is defined; ``None`` where these are too few."""
     draws = draws[np.isfinite(draws)]
     if len(draws) < FEWEST:
@@ -486,16 +452,6 @@ def read_null(path: Path) -> Null | None:
         return Null(*shape, of, kept["real_leaders"], frames, kept["eigenvalues"], kept["sizes"])
     except (OSError, ValueError, KeyError, BadZipFile):
         return None
-
-
-def read_turned(path: Path) -> dict[str, Floats] | None:
-    """Draws of :func:`draw_turned` that were stored; ``None`` where there is no such file, or it is damaged."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            found = {name: np.asarray(stored[name], dtype=np.float64) for name in stored.files}
-    except (OSError, ValueError, KeyError, BadZipFile):
-        return None
-    return found if list(found) == [f"rotary change at {offset}" for offset in OFFSETS] else None
 
 
 def p_values(value: float, draws: Floats) -> float:

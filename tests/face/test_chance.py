@@ -11,7 +11,7 @@ import pytest
 
 import eigentoken as et
 from eigentoken.models import load
-from eigentoken.numerics.layers import chance
+from eigentoken.numerics.layers import chance, chance_turned
 from eigentoken.schemas import schema
 
 from ..commands import here
@@ -182,20 +182,20 @@ def test_what_rotary_positions_change() -> None:
     turns = [rotary.rotation(offset) for offset in (1, 8, 64)]
     for rows_d in ((6, 9), (6, 4)):
         Q, K = source.standard_normal((2, *rows_d))
-        found, norm = chance.rotary_changes(Q, K, turns), np.linalg.norm(Q.T @ K, 2)
+        found, norm = chance_turned.rotary_changes(Q, K, turns), np.linalg.norm(Q.T @ K, 2)
         for turn, value in zip(turns, found.values(), strict=True):
             assert value == pytest.approx(np.linalg.norm(Q.T @ (turn - np.eye(6)) @ K, 2) / norm)
-    draws = chance.draw_turned(6, 9, 1999, 0, turns)
+    draws = chance_turned.draw_turned(6, 9, 1999, 0, turns)
     p: dict[str, list[float]] = {}
     for _ in range(300):
-        for each in chance.held_turned(*source.standard_normal((2, 6, 9)), turns, draws):
+        for each in chance_turned.held_turned(*source.standard_normal((2, 6, 9)), turns, draws):
             p.setdefault(each.statistic, []).append(each.p)
     assert len(p) == 3 and all(stats.kstest(each, "uniform").pvalue > 1e-3 for each in p.values())
     Q, K = source.standard_normal((2, 6, 9))
     Q[[0, 1, 3, 4]] *= 1e-3  # the pairs are (0, 3), (1, 4), (2, 5): the last turns slowest
-    first = chance.held_turned(Q, K, turns, draws)[0]
+    first = chance_turned.held_turned(Q, K, turns, draws)[0]
     assert first.p == 2 / 2000 and first.z < -2
-    assert chance.held_turned(np.zeros((6, 9)), K, turns, draws) == []
+    assert chance_turned.held_turned(np.zeros((6, 9)), K, turns, draws) == []
 
 
 def test_the_law_of_a_count_with_unlike_chances() -> None:
@@ -223,12 +223,13 @@ def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatc
         ("scores", sum(head.Q.T @ head.K for head in model.layer(1).heads)),
         ("values", model.layer(1).F),
     ):
-        (stated,) = [
+        stated, again = [
             each["value"]
             for each in found.tests
             if (each["layer"], each["head"], each["part"], each["statistic"]) == (1, None, part, "bottom of sym")
         ]
         M = np.asarray(whole, dtype=np.float64)
+        assert stated == again  # against either null
         assert stated == pytest.approx(np.linalg.eigvalsh(M + M.T)[0] / 2 / np.linalg.norm(M, 2), rel=1e-5)
     assert [each["what"].partition(" ")[0] for each in found.document["shares"]] == ["heads"] * 3 + ["layers"] * 3
     assert [each["of"] for each in found.document["shares"]] == [8, 8, 8, 2, 2, 2]

@@ -303,3 +303,20 @@ def test_the_commands_write_what_recheck_reads(folder: Path, tmp_path: Path) -> 
     assert beside.returncode == 2 and "those of a check report" in beside.stderr
     other = here("recheck", tmp_path / "chance.json", "--source", b)
     assert other.returncode == 1 and "not those of the document" in " ".join(other.stdout.split())
+
+
+def test_what_rotary_positions_change_is_found_again(tmp_path: Path) -> None:
+    """Of heads that share keys, pair by pair; a forged value, null or p-value of an offset is refused."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2}
+    config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
+    transformers.LlamaModel(config).eval().save_pretrained(tmp_path / "rotary")
+    made = et.against_chance(str(tmp_path / "rotary"), draws=200).as_dict()
+    document = {"schema": schema("chance")["$id"], **json.loads(json.dumps(made))}
+    names = [each["statistic"] for each in document["tests"] if each["statistic"].startswith("rotary")]
+    assert names == 4 * [f"rotary change at {offset}" for offset in (1, 8, 64)]
+    assert judged(document, tmp_path) == "holds"
+    for field in ("value", "mean", "deviation", "z"):
+        forged = copy.deepcopy(document)
+        next(each for each in forged["tests"] if each["statistic"] == "rotary change at 8")[field] += 1e-3
+        assert judged(forged, tmp_path) == "fails", field

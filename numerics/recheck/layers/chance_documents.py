@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.shown import Shown
+from eigentoken.numerics.recheck.layers.chance_turns import Turned, TurnedDraws, changes, largest_square
 
 __all__ = ["recheck_chance"]
 
@@ -28,7 +29,7 @@ NEAR, NEAR_FRAMES = 1e-7, 1e-5
 WIDEST, WIDEST_SYMMETRIC = 384, 640
 #: The widths of random bases, of heads and of layers.
 WIDEST_OF_BASES, WIDEST_TURNED = (32, 64), (32, 256)
-FEWEST, NOT_OF_SCORES, OFFSETS = 10, ("gap", "alpha*", "distance to I", "growth"), (1, 8, 64)
+FEWEST, NOT_OF_SCORES = 10, ("gap", "alpha*", "distance to I", "growth")
 GAUSSIAN, BASES = "gaussian factors", "random bases"
 SHARES = tuple(
     f"{what} led by a real eigenvalue{order}"
@@ -55,7 +56,7 @@ class _Asked:
     part: str
     left: Floats
     right: Floats
-    turned: tuple[Any, Any, Any] | None = None
+    turned: Turned | None = None
 
     @property
     def scale(self) -> float:
@@ -76,14 +77,18 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
         shown.fails(("options", "layer_draws"), "a layer gets a tenth of the draws of a head")
     shown.cover(("options", "draws"), ("options", "seed"), ("options", "layer_draws"))
     nulls: dict[tuple[int, int, bool], _Draws] = {}
-    turns = _Turns({})
+    turns = TurnedDraws({})
     found: list[tuple[dict[str, Any], _Held]] = []
     led: list[_Led] = []
     for asked in (each for layer in layers for each in _matrices(layer, heads_of(layer))):
         if asked.shape not in nulls:
             draws = options["layer_draws"] if asked.head is None else options["draws"]
             nulls[asked.shape] = _Draws.made(*asked.shape, draws, options["seed"])
-        held = list(_tests(asked, nulls[asked.shape], turns.of(asked, options)))
+        held = list(
+            _tests(
+                asked, nulls[asked.shape], turns.of(*asked.shape[:2], asked.turned, options["seed"], options["draws"])
+            )
+        )
         found += held
         if held and asked.part == "values" and min(asked.left.shape) <= WIDEST:
             values = _eigenvalues(asked.left[None], asked.right[None])
@@ -136,7 +141,7 @@ def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
     grams = [each @ each.swapaxes(-1, -2) for each in (left, right)]
     squares = np.einsum("nij,nij->n", *grams)
     skew = 2 * (squares - np.einsum("nij,nji->n", cross, cross))
-    largest = _largest_square(*grams)
+    largest = largest_square(*grams)
     with np.errstate(all="ignore"):
         found = {
             "trace": np.trace(cross, axis1=-2, axis2=-1) / np.sqrt(rank * squares),
@@ -212,13 +217,6 @@ def _positive(values: Floats) -> Floats:
     return np.asarray(up / (up + down))
 
 
-def _largest_square(first: Floats, second: Floats) -> Floats:
-    """``|M|^2``, the largest eigenvalue of ``A^(1/2) B A^(1/2)`` for the Gram matrices A, B of the factors."""
-    values, vectors = np.linalg.eigh(first)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    return np.asarray(np.linalg.eigvalsh(root.swapaxes(-1, -2) @ second @ root)[..., -1])
-
-
 def _real_leads(values: NDArray[np.complex128]) -> NDArray[np.bool_]:
     """For each row of eigenvalues: by real part, by modulus."""
     rows, sizes = np.arange(len(values)), np.abs(values)
@@ -237,23 +235,6 @@ def _growths(values: NDArray[np.complex128], d: int) -> Floats:
     """The largest ``|1 + lambda|`` of d x d matrices with these eigenvalues and zeros."""
     found = np.sqrt(((1 + values.real) ** 2 + values.imag**2).max(axis=-1))
     return np.asarray(found if values.shape[-1] == d else np.maximum(found, 1.0))
-
-
-def _changes(left: Floats, right: Floats, turned: tuple[Any, Any, Any]) -> dict[str, Floats]:
-    """``|Q^T (R - I) K| / |Q^T K|``, pair by pair: ``R k = (c k_1 - s k_2, s k_1 + c k_2)``; norms by Gram matrices."""
-    first, second, frequencies = turned
-    grams, found = left @ left.swapaxes(-1, -2), {}
-    whole = _largest_square(grams, right @ right.swapaxes(-1, -2))
-    for offset in OFFSETS:
-        angles = offset * np.asarray(frequencies, dtype=np.float64)[:, None]
-        moved = np.zeros_like(right)
-        one, two = right[..., first, :], right[..., second, :]
-        moved[..., first, :] = (np.cos(angles) - 1) * one - np.sin(angles) * two
-        moved[..., second, :] = np.sin(angles) * one + (np.cos(angles) - 1) * two
-        change = _largest_square(grams, moved @ moved.swapaxes(-1, -2))
-        with np.errstate(all="ignore"):
-            found[f"rotary change at {offset}"] = np.sqrt(np.maximum(change, 0.0) / whole)
-    return found
 
 
 @dataclass(frozen=True)
@@ -280,9 +261,9 @@ class _Draws:
                 found.setdefault(name, []).append(values)
             scales = np.linalg.norm(left, axis=(1, 2)) * np.linalg.norm(right, axis=(1, 2)) / width
             if min(width, d) <= WIDEST:
-                values = _eigenvalues(left, right)
-                real.append(_real_leads(values))
-                spectra.append(values / scales[:, None])
+                roots = _eigenvalues(left, right)
+                real.append(_real_leads(roots))
+                spectra.append(roots / scales[:, None])
             if framed:
                 frames.append(_between(left[:, :d], right[:, :d]))
                 sizes.append(_singular(left, right) / scales[:, None])
@@ -366,29 +347,6 @@ def _between(left: Floats, right: Floats) -> Floats:
     return np.asarray(np.linalg.solve(lower[0], half.swapaxes(-1, -2)).swapaxes(-1, -2))
 
 
-@dataclass(frozen=True)
-class _Turns:
-    """What the turns of rotary positions change of random scores, by shape and frequencies."""
-
-    made: dict[tuple[Any, ...], dict[str, Floats]]
-
-    def of(self, asked: _Asked, options: Mapping[str, Any]) -> dict[str, Floats] | None:
-        if asked.turned is None:
-            return None
-        width, d, _whole = asked.shape
-        key = (width, d, *(tuple(np.asarray(each).tolist()) for each in asked.turned))
-        if key not in self.made:
-            source, draws = np.random.default_rng([options["seed"], width, d]), options["draws"]
-            batch = max(1, min(draws, 4_000_000 // (width * d)))
-            found: dict[str, list[Floats]] = {}
-            for start in range(0, draws, batch):
-                left, right = source.standard_normal((2, min(batch, draws - start), width, d))
-                for name, values in _changes(left, right, asked.turned).items():
-                    found.setdefault(name, []).append(values)
-            self.made[key] = {name: np.concatenate(each) for name, each in found.items()}
-        return self.made[key]
-
-
 # -- tests -------------------------------------------------------------------------------------------------------------------
 
 
@@ -447,7 +405,7 @@ def _tests(asked: _Asked, null: _Draws, turns: Mapping[str, Floats] | None) -> I
         yield from held(BASES, NEAR_FRAMES, null.with_bases(singular, d, not scores))
     if turns is not None and asked.turned is not None:
         values = {
-            name: float(each[0]) for name, each in _changes(asked.left[None], asked.right[None], asked.turned).items()
+            name: float(each[0]) for name, each in changes(asked.left[None], asked.right[None], asked.turned).items()
         }
         known = [name for name, each in values.items() if np.isfinite(each)]
         yield from held(GAUSSIAN, NEAR, turns)

@@ -116,7 +116,7 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[_Led]) -> list[ChanceTest]:
     """The tests of its heads and of the sums of all heads; ``led`` gets whether a real eigenvalue leads each head and F."""
     import numpy as np
 
-    from eigentoken.numerics.layers.chance import held_turned
+    from eigentoken.numerics.layers.chance_turned import held_turned
     from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
     tests: list[ChanceTest] = []
@@ -256,7 +256,7 @@ class _Nulls:
         """What these turns change of the scores of random factors of this shape."""
         import numpy as np
 
-        import eigentoken.numerics.layers.chance as numerics
+        import eigentoken.numerics.layers.chance_turned as numerics
 
         width, d = int(factor.shape[0]), int(factor.shape[1])
         digest = hashlib.sha256(b"".join(each.tobytes() for each in turns)).hexdigest()[:16]
@@ -274,10 +274,11 @@ class _Nulls:
 
     @staticmethod
     def _path(name: str) -> Path:
-        import eigentoken.numerics.layers.chance as numerics
         from eigentoken.files.cache import cache_folder
+        from eigentoken.numerics.layers import chance, chance_turned
 
-        code = hashlib.sha256(Path(numerics.__file__).read_bytes()).hexdigest()[:16]
+        sources = b"".join(Path(str(each.__file__)).read_bytes() for each in (chance, chance_turned))
+        code = hashlib.sha256(sources).hexdigest()[:16]
         return cache_folder() / "nulls" / f"{name}-{code}.npz"
 
 
