@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eigentoken.models.loading.samples import SAMPLES
 from eigentoken.nulls.against_chance import AgainstChance, against_chance
+from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tables" / "chance.md"
@@ -27,16 +28,27 @@ ROWS = (
     ("gaussian factors", "scores", "bottom of sym"),
     ("gaussian factors", "values", "top of sym"),
     ("gaussian factors", "values", "bottom of sym"),
+    ("gaussian factors", "values", "distance to I"),
+    ("gaussian factors", "values", "growth"),
+    *(("gaussian factors", "scores", f"rotary change at {offset}") for offset in OFFSETS),
     ("random bases", "scores", "trace"),
     ("random bases", "scores", "asymmetry"),
     ("random bases", "values", "trace"),
     ("random bases", "values", "asymmetry"),
+    ("random bases", "scores", "bottom of sym"),
+    ("random bases", "values", "top of sym"),
+    ("random bases", "values", "bottom of sym"),
     ("random bases", "values", "gap"),
     ("random bases", "values", "alpha*"),
+    ("random bases", "values", "distance to I"),
+    ("random bases", "values", "growth"),
 )
-LAYERS = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sym", "norm", "gap", "alpha*")
+OF_SHAPES = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sym", "norm", "gap", "alpha*")
+LAYERS = (*OF_SHAPES, "distance to I", "growth")
+BASES = ("trace", "asymmetry", "top of sym", "bottom of sym", "distance to I")
 SCORES = ("trace", "asymmetry", "positive share", "bottom of sym", "norm")
-SHARES = [f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ("", " by modulus")]
+ORDERS = ("", " by modulus", " by |1 + lambda|")
+SHARES = [f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ORDERS]
 
 
 def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:
@@ -50,8 +62,7 @@ def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool
     return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f})"
 
 
-def column(source: str) -> list[str]:
-    found = against_chance(source)
+def column(found: AgainstChance) -> list[str]:
     heads = {(each["layer"], each["head"]) for each in found.tests if each["head"] is not None}
     led = dict.fromkeys(SHARES, "not taken")
     for share in found.document["shares"]:
@@ -61,13 +72,17 @@ def column(source: str) -> list[str]:
     cells = [cell(found, *row) for row in ROWS]
     layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in LAYERS]
     scores = [cell(found, "gaussian factors", "scores", name, heads=False) for name in SCORES]
-    return [*told, *led.values(), *cells, *layers, *scores]
+    bases = [cell(found, "random bases", "values", name, heads=False) for name in BASES]
+    return [*told, *led.values(), *cells, *layers, *scores, *bases]
 
 
 def main() -> None:
     sources = {each.name: f"sample:{each.name}" for each in SAMPLES}
     sources |= {name: str(ROOT / path) for name, path in SAVED.items()}
-    columns = {name: column(source) for name, source in sources.items()}
+    write({name: column(against_chance(source)) for name, source in sources.items()})
+
+
+def write(columns: dict[str, list[str]]) -> None:
     names = [
         "heads that differ from Gaussian factors",
         "heads that differ from random bases (own singular values)",
@@ -75,6 +90,7 @@ def main() -> None:
         *(f"{statistic} of the {part}, against {null}" for null, part, statistic in ROWS),
         *(f"{statistic} of F, layers, against gaussian factors" for statistic in LAYERS),
         *(f"{statistic} of S, layers, against gaussian factors" for statistic in SCORES),
+        *(f"{statistic} of F, layers, against random bases" for statistic in BASES),
     ]
     lines = [
         "<!-- written by benchmarks/table_chance.py: do not edit -->",
@@ -87,7 +103,8 @@ def main() -> None:
         "| --- |" + " --- |" * len(columns),
     ]
     lines += [
-        f"| {name} | " + " | ".join(each[place] for each in columns.values()) + " |" for place, name in enumerate(names)
+        f"| {name.replace('|', chr(92) + '|')} | " + " | ".join(each[place] for each in columns.values()) + " |"
+        for place, name in enumerate(names)
     ]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"wrote {PAGE.name}")

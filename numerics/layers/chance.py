@@ -11,7 +11,10 @@ serves every head of a shape, whatever its spectrum.
 
 The norm of ``L^T R`` is measured by the sizes of L and R, so that random weights of the same scales are what it is held against;
 the singular values fix it, so that random bases say nothing of it.  alpha* is defined where a positive real eigenvalue leads: it
-is held against those draws where one does.
+is held against those draws where one does.  The distance to I and the growth depend on the scale: the draws get that of the
+head, ``|L|_F |R|_F``.  The frames of Gaussian factors are independent of their singular values, so that those kept beside the
+frames make Gaussian matrices again.  What rotary positions change of the scores, ``|Q^T (R - I) K| / |Q^T K|`` for the turn R of
+an offset, is held against Gaussian factors that are turned alike; singular values do not say what a turn changes.
 
 A p-value is ``(1 + #{draws at least as far out}) / (N + 1)``, doubled for two sides (Phipson and Smyth 2010): valid whatever the
 distribution is, and never zero.  Many of them are corrected by Benjamini and Hochberg (1995), whose bound on the expected share
@@ -20,8 +23,9 @@ of false discoveries is for independent or positively dependent tests.  These ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 from zipfile import BadZipFile
@@ -30,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigentoken.documents.chance_document import NullName
+from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
 __all__ = [
     "STATISTICS",
@@ -40,10 +45,13 @@ __all__ = [
     "draw_null",
     "frames_between",
     "held_against",
+    "held_to",
     "p_values",
     "read_null",
     "real_leaders",
+    "scale_of",
     "share_p_value",
+    "shares_p_value",
     "singular_values",
     "spectral_statistics",
     "write_null",
@@ -52,10 +60,13 @@ __all__ = [
 Floats: TypeAlias = NDArray[np.float64]
 Complex: TypeAlias = NDArray[np.complex128]
 
-#: Up to this width eigenvalues of every draw are taken; for random bases, which every head has of its own, up to the second.
-WIDEST_SPECTRUM, WIDEST_OF_BASES = 384, 32
+#: Up to this width eigenvalues of every draw are taken.
+WIDEST_SPECTRUM = 384
+#: For random bases, which every matrix has of its own, up to these ranks (a head, a layer with its fewer draws): eigenvalues,
+#: and those of symmetric matrices twice as wide.
+WIDEST_OF_BASES, WIDEST_TURNED = {False: 32, True: 64}, {False: 32, True: 256}
 #: A statistic that is not defined for every draw needs this many draws where it is; those of values are not asked of scores.
-FEWEST, OF_VALUES = 10, ("gap", "alpha*")
+FEWEST, OF_VALUES = 10, ("gap", "alpha*", "distance to I", "growth")
 #: Up to this d those of symmetric parts are; a part that is smaller than this share of the largest counts as zero.
 WIDEST_SYMMETRIC, ZERO = 640, 1e-9
 
@@ -72,6 +83,13 @@ STATISTICS = {
     "gap": "largest real part of an eigenvalue less the next (0 for a pair that is not real), over the spectral norm",
     "alpha*": "x / (1 + x) with x = alpha* times the spectral norm, where a positive eigenvalue leads, against draws where one "
     "does; alpha*: the step below which consensus on its eigenvector is stable (PM-N1); 1 where every step is below it",
+    "distance to I": "spectral norm of M - I, against random weights of the same scale",
+    "growth": "largest |1 + lambda| of an eigenvalue, by which the map x + M x grows, against random weights of the same scale",
+}
+STATISTICS |= {
+    f"rotary change at {offset}": f"|P({offset}) - P(0)| / |P(0)|, spectral norms: what the turn of {offset} position"
+    f"{'s' if offset > 1 else ''} changes of the scores, against Gaussian factors with the same turn"
+    for offset in OFFSETS
 }
 
 
@@ -98,10 +116,44 @@ def spectral_statistics(left: Floats, right: Floats) -> dict[str, float]:
     return {name: value for name, value in made.items() if np.isfinite(value)}
 
 
-def real_leaders(left: Floats, right: Floats) -> tuple[bool, bool] | None:
-    """Is the eigenvalue of the core ``R L^T`` that leads real, by real part and by modulus?  ``None`` where it is too wide."""
+def real_leaders(left: Floats, right: Floats) -> tuple[bool, bool, bool] | None:
+    """Is the eigenvalue of the core ``R L^T`` that leads real, by real part, by modulus, by ``|1 + lambda|``?
+
+    ``None`` where it is too wide.
+    """
     values = _eigenvalues(_core(left, right))
-    return None if values is None else (bool(_leads(values)), bool(_leads_by_modulus(values)))
+    if values is None:
+        return None
+    return bool(_leads(values)), bool(_leads_by_modulus(values)), bool(_leads_by_growth(values))
+
+
+def scale_of(left: Floats, right: Floats) -> Floats:
+    """``|L|_F |R|_F`` over the number of rows: the norm of a multiple of a projection with such factors."""
+    sizes = [np.sqrt(np.einsum("...ij,...ij->...", each, each)) for each in (left, right)]
+    return np.asarray(sizes[0] * sizes[1] / left.shape[-2])
+
+
+def _scaled_statistics(left: Floats, right: Floats, whole: bool) -> dict[str, float]:
+    """What depends on the scale, of ``M = L^T R`` (d x d): ``|M - I|`` and the growth, up to the widths of their nulls."""
+    rows, d = left.shape
+    found = {}
+    if min(rows, d) <= WIDEST_TURNED[whole]:
+        if d < 2 * rows:
+            found["distance to I"] = float(np.linalg.norm(left.T @ right - np.eye(d), 2))
+        else:
+            T = np.asarray(np.linalg.qr(np.concatenate([left, right]).T, mode="r"))
+            inside = float(np.linalg.norm(T[:, :rows] @ T[:, rows:].T - np.eye(2 * rows), 2))
+            found["distance to I"] = max(inside, 1.0 if 2 * rows < d else 0.0)
+    values = _eigenvalues(_core(left, right))
+    if values is not None:
+        found["growth"] = float(_growth(values, d))
+    return found
+
+
+def _growth(values: Complex, d: int) -> Floats:
+    """The largest ``|1 + lambda|``; a kernel has 1."""
+    found = np.abs(1 + values).max(axis=-1)
+    return np.asarray(np.maximum(found, 1.0) if values.shape[-1] < d else found)
 
 
 def _eigenvalues(core: Floats) -> Complex | None:
@@ -122,6 +174,12 @@ def _leads_by_modulus(values: Complex) -> NDArray[np.bool_]:
     sizes = np.abs(values)
     first = np.take_along_axis(values, np.argmax(sizes, axis=-1)[..., None], axis=-1)[..., 0]
     return np.asarray(np.abs(first.imag) <= 1e-12 * sizes.max(axis=-1))
+
+
+def _leads_by_growth(values: Complex) -> NDArray[np.bool_]:
+    """For each row of eigenvalues: the largest ``|1 + lambda|`` is that of a real one."""
+    first = np.take_along_axis(values, np.argmax(np.abs(1 + values), axis=-1)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
 
 
 def _of_eigenvalues(values: Complex, norm: Floats, zeros: int) -> dict[str, Floats]:
@@ -222,28 +280,86 @@ def frames_between(left: Floats, right: Floats) -> Floats:
 @dataclass(frozen=True, eq=False)
 class Null:
     """Draws for factors of shape (r, d): statistics under Gaussian factors, whether a real eigenvalue leads by real part and
-    by modulus (two columns), and ``B^T A``."""
+    by modulus (two columns), and ``B^T A``.  Of Gaussian draws over their :func:`scale_of` also the eigenvalues and, where there
+    are frames, the singular values.  ``whole``: of a layer."""
 
+    d: int
+    whole: bool
     gaussian: Mapping[str, Floats]
     real_leaders: NDArray[np.bool_]
     frames: Floats
+    eigenvalues: Complex
+    sizes: Floats
 
     def with_bases(self, singular_values: Floats, d: int, spectra: bool = True) -> dict[str, Floats]:
-        """Trace and asymmetry of ``A diag(s) B^T`` (d x d) over the frames; ``spectra``: leader, gap and alpha*, where narrow."""
+        """Trace, asymmetry and ends of sym of ``A diag(s) B^T`` (d x d) over the frames; ``spectra``: leader, gap, alpha*, the
+        distance to I and the growth.  What is too wide is left out."""
         s = np.asarray(singular_values, dtype=np.float64)[: self.frames.shape[-1]]
         core = self.frames * s[:, None]  # B^T A diag(s) up to a cyclic shift: the same traces and eigenvalues
         found = _core_statistics(core, np.full(len(core), float(s @ s)), len(s))
-        values = _eigenvalues(core) if spectra and len(s) <= WIDEST_OF_BASES else None
-        return found if values is None else found | _of_eigenvalues(values, np.full(len(core), s[0]), d - len(s))
+        if len(s) <= WIDEST_TURNED[self.whole]:
+            found |= self._ends(s)
+        values = _eigenvalues(core) if spectra and len(s) <= WIDEST_OF_BASES[self.whole] else None
+        if values is not None:
+            found |= _of_eigenvalues(values, np.full(len(core), s[0]), d - len(s))
+        if spectra and len(s) <= WIDEST_TURNED[self.whole]:
+            found["distance to I"] = self._to_identity(np.broadcast_to(s, (len(core), len(s))))
+        return found if values is None else found | {"growth": _growth(values, d)}
+
+    def of_scale(self, scale: float) -> dict[str, Floats]:
+        """Distance to I and growth of Gaussian draws of this :func:`scale_of`."""
+        found = {}
+        if len(self.frames) and self.frames.shape[-1] <= WIDEST_TURNED[self.whole]:
+            found["distance to I"] = self._to_identity(scale * self.sizes)
+        return found | ({"growth": _growth(scale * self.eigenvalues, self.d)} if len(self.eigenvalues) else {})
+
+    def led_by_growth(self, scale: float) -> NDArray[np.bool_]:
+        """Of Gaussian draws of this scale: does a real eigenvalue lead by ``|1 + lambda|``?"""
+        return _leads_by_growth(scale * self.eigenvalues)
+
+    @cached_property
+    def _beyond(self) -> Floats:
+        """``H^T`` with ``B = A G^T + C H`` for ``G = B^T A`` and C orthonormal beside A: ``H^T H = I - G G^T``, of rank d - r."""
+        rank = self.frames.shape[-1]
+        squares, vectors = np.linalg.eigh(np.eye(rank) - self.frames @ self.frames.swapaxes(-1, -2))
+        kept = slice(rank - min(rank, self.d - rank), None)
+        return np.asarray(vectors[..., kept] * np.sqrt(np.maximum(squares[:, None, kept], 0.0)))
+
+    def _ends(self, s: Floats) -> dict[str, Floats]:
+        """Of ``A diag(s) B^T``: in the basis [A, C] it is ``[[diag(s) G, diag(s) H^T], [0, 0]]``."""
+        core = self.frames * s[:, None]
+        parts = np.linalg.eigvalsh(_bordered(core + core.swapaxes(-1, -2), self._beyond * s[:, None])) / 2
+        return _ends(parts, s[:1], self.d)
+
+    def _to_identity(self, s: Floats) -> Floats:
+        """``|I - M|`` of ``M = A diag(s) B^T``, s by draw: ``(I - M)(I - M)^T = I - M - M^T + A diag(s)^2 A^T``."""
+        core = -self.frames * s[..., None]
+        corner = core + core.swapaxes(-1, -2)
+        place = np.arange(s.shape[-1])
+        corner[:, place, place] += s**2
+        top = np.linalg.eigvalsh(_bordered(corner, -self._beyond * s[..., None]))[..., -1]
+        return np.sqrt(1 + top)
 
 
-def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Callable[[], None] = lambda: None) -> Null:
-    """Draws for factors of shape (width, d), the same for the same arguments."""
+def _bordered(corner: Floats, side: Floats) -> Floats:
+    """``[[corner, side], [side^T, 0]]``."""
+    zero = np.zeros((*side.shape[:-2], side.shape[-1], side.shape[-1]))
+    below = np.concatenate([side.swapaxes(-1, -2), zero], axis=-1)
+    return np.concatenate([np.concatenate([corner, side], axis=-1), below], axis=-2)
+
+
+def draw_null(
+    width: int, d: int, draws: int, seed: int, whole: bool = False, done: Callable[[], None] = lambda: None
+) -> Null:
+    """Draws for factors of shape (width, d), the same for the same arguments; of a ``whole`` layer that is wide, no frames."""
+    framed = not whole or min(width, d) <= WIDEST_TURNED[whole]
     chance = np.random.default_rng([seed, width, d])
     batch = max(1, min(draws, 4_000_000 // (width * d)))
     found: dict[str, list[Floats]] = {}
     leads: list[NDArray[np.bool_]] = []
     turned: list[Floats] = []
+    spectra: list[Complex] = []
+    sizes: list[Floats] = []
     made = 0
     while made < draws:
         count = min(batch, draws - made)
@@ -253,15 +369,21 @@ def draw_null(width: int, d: int, draws: int, seed: int, frames: int, done: Call
             found.setdefault(name, []).append(values)
         if eigenvalues is not None:
             leads.append(np.stack([_leads(eigenvalues), _leads_by_modulus(eigenvalues)], axis=-1))
-        if made < frames:
-            keep = slice(0, min(count, frames - made))
-            turned.append(frames_between(left[keep, :d], right[keep, :d]))
+            spectra.append(eigenvalues / scale_of(left, right)[:, None])
+        if framed:
+            turned.append(frames_between(left[:, :d], right[:, :d]))
+            sizes.append(singular_values(left, right) / scale_of(left, right)[:, None])
         made += count
         done()
+    rank = min(width, d)
     return Null(
+        d,
+        whole,
         {name: np.concatenate(each) for name, each in found.items()},
         np.concatenate(leads) if leads else np.zeros((0, 2), dtype=bool),
-        np.concatenate(turned).astype(np.float32).astype(np.float64) if turned else np.zeros((0, width, width)),
+        np.concatenate(turned).astype(np.float32).astype(np.float64) if turned else np.zeros((0, rank, rank)),
+        np.concatenate(spectra) if spectra else np.zeros((0, rank), dtype=np.complex128),
+        np.concatenate(sizes) if sizes else np.zeros((0, rank)),
     )
 
 
@@ -290,14 +412,20 @@ def held_against(left: Floats, right: Floats, null: Null, *, scores: bool = Fals
     value = {
         name: each for name, each in spectral_statistics(left, right).items() if not (scores and name in OF_VALUES)
     }
-    held = [_held(name, "gaussian factors", value[name], null.gaussian[name]) for name in value]
-    if len(null.frames) and value:
+    if not value:
+        return []
+    gaussian = dict(null.gaussian)
+    if not scores:
+        value |= _scaled_statistics(left, right, null.whole)
+        gaussian |= null.of_scale(float(scale_of(left, right)))
+    held = [held_to(name, "gaussian factors", value[name], gaussian[name]) for name in value]
+    if len(null.frames):
         draws = null.with_bases(singular_values(left, right), left.shape[1], spectra=not scores)
-        held += [_held(name, "random bases", value[name], draws[name]) for name in draws if name in value]
+        held += [held_to(name, "random bases", value[name], draws[name]) for name in draws if name in value]
     return [each for each in held if each is not None]
 
 
-def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst | None:
+def held_to(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst | None:
     """Against the draws where it is defined; ``None`` where these are too few."""
     draws = draws[np.isfinite(draws)]
     if len(draws) < FEWEST:
@@ -308,7 +436,8 @@ def _held(name: str, null: NullName, value: float, draws: Floats) -> HeldAgainst
 def write_null(null: Null, stream: IO[bytes]) -> None:
     """As an ``.npz``; the frames in single precision."""
     kept: dict[str, NDArray[Any]] = {f"gaussian {name}": values for name, values in null.gaussian.items()}
-    kept |= {"real_leaders": null.real_leaders, "frames": null.frames.astype(np.float32)}
+    kept |= {"real_leaders": null.real_leaders, "frames": null.frames.astype(np.float32), "sizes": null.sizes}
+    kept |= {"eigenvalues": null.eigenvalues, "d": np.asarray(null.d), "whole": np.asarray(null.whole)}
     np.savez(stream, **kept)  # type: ignore[arg-type]
 
 
@@ -318,7 +447,9 @@ def read_null(path: Path) -> Null | None:
         with np.load(path, allow_pickle=False) as stored:
             kept = {name: stored[name] for name in stored.files}
         of = {name.removeprefix("gaussian "): values for name, values in kept.items() if name.startswith("gaussian ")}
-        return Null(of, kept["real_leaders"], kept["frames"].astype(np.float64))
+        frames = kept["frames"].astype(np.float64)
+        shape = int(kept["d"]), bool(kept["whole"])
+        return Null(*shape, of, kept["real_leaders"], frames, kept["eigenvalues"], kept["sizes"])
     except (OSError, ValueError, KeyError, BadZipFile):
         return None
 
@@ -335,6 +466,14 @@ def share_p_value(met: int, of: int, draws: NDArray[np.bool_]) -> float:
 
     chance = (1 + np.count_nonzero(draws)) / (len(draws) + 2)
     return float(binomtest(met, of, chance).pvalue)
+
+
+def shares_p_value(met: int, chances: Sequence[float]) -> float:
+    """The same where each has a chance of its own: all counts that are no likelier than ``met`` (Poisson's binomial law)."""
+    law = np.ones(1)
+    for chance in chances:
+        law = np.convolve(law, [1 - chance, chance])
+    return min(1.0, float(law[law <= law[met] * (1 + 1e-7)].sum()))
 
 
 def benjamini_hochberg(p: Floats) -> Floats:

@@ -11,7 +11,7 @@ import pytest
 
 import eigentoken as et
 from eigentoken.models import load
-from eigentoken.numerics.layers import chance
+from eigentoken.numerics.layers import chance, chance_turned
 from eigentoken.schemas import schema
 
 from ..commands import here
@@ -60,14 +60,14 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
 
 def test_the_frames_are_uniform() -> None:
     """Haar: the entries of B^T A have mean 0, also on the diagonal (a plain QR has not), and mean square 1/d."""
-    null = chance.draw_null(4, 10, 6000, 0, frames=6000)
+    null = chance.draw_null(4, 10, 6000, 0)
     error = 5 / np.sqrt(6000 * 10)
     assert np.abs(null.frames.mean(axis=0)).max() < error
     assert np.abs((null.frames**2).mean(axis=0) * 10 - 1).max() < 5 * np.sqrt(2 / 6000)
     assert abs(null.gaussian["trace"].mean()) < 5 * null.gaussian["trace"].std() / np.sqrt(6000)
-    same = chance.draw_null(4, 10, 6000, 0, frames=10)
+    same = chance.draw_null(4, 10, 6000, 0, whole=True)
     assert np.array_equal(same.gaussian["trace"], null.gaussian["trace"])
-    assert not np.array_equal(chance.draw_null(4, 10, 50, 1, frames=0).gaussian["trace"], null.gaussian["trace"][:50])
+    assert not np.array_equal(chance.draw_null(4, 10, 50, 1).gaussian["trace"], null.gaussian["trace"][:50])
 
 
 def test_p_values_and_their_correction() -> None:
@@ -84,7 +84,7 @@ def test_p_values_and_their_correction() -> None:
 
 def test_random_heads_look_random_and_the_level_is_kept() -> None:
     """Of 300 Gaussian heads about a twentieth has p <= 0.05; a symmetric head, P = Q^T Q, has the smallest p there is."""
-    null, source = chance.draw_null(4, 12, 999, 0, frames=999), np.random.default_rng(8)
+    null, source = chance.draw_null(4, 12, 999, 0), np.random.default_rng(8)
     small = 0
     for _ in range(300):
         found = chance.held_against(*source.standard_normal((2, 4, 12)), null)
@@ -99,7 +99,7 @@ def test_random_heads_look_random_and_the_level_is_kept() -> None:
 
 def test_gap_and_alpha_star_against_random_bases() -> None:
     """The draws of ``A diag(s) B^T`` have the gap and alpha* of the whole matrix; of scores neither is asked."""
-    null, s = chance.draw_null(3, 8, 60, 0, frames=60), np.array([3.0, 2.0, 1.0])
+    null, s = chance.draw_null(3, 8, 60, 0), np.array([3.0, 2.0, 1.0])
     drawn = null.with_bases(s, 8)
     source = np.random.default_rng([0, 3, 8])
     left, right = source.standard_normal((2, 60, 3, 8))
@@ -123,13 +123,97 @@ def test_gap_and_alpha_star_against_random_bases() -> None:
     assert not {each.statistic for each in chance.held_against(Q, K, null, scores=True)} & {"gap", "alpha*"}
 
 
+@pytest.mark.parametrize(("rows", "d"), [(2, 7), (3, 5), (4, 4), (6, 4)])
+def test_what_depends_on_the_scale_and_the_ends_with_random_bases(rows: int, d: int) -> None:
+    """Of the draws, made again as whole matrices; Gaussian draws of a scale have it, and the law of Gaussian factors."""
+    null, source = chance.draw_null(rows, d, 2000, 0), np.random.default_rng([0, rows, d])
+    left, right = source.standard_normal((2, 2000, rows, d))
+    s = np.linspace(2.0, 0.5, min(rows, d))
+    drawn = null.with_bases(s, d)
+    for place in range(5):
+        A, B = (np.linalg.qr(each[place][:d].T) for each in (left, right))
+        M = (A[0] * np.sign(np.diag(A[1]))) @ np.diag(s) @ (B[0] * np.sign(np.diag(B[1]))).T
+        ends = np.linalg.eigvalsh(M + M.T)[[0, -1]] / 2 / s[0]
+        assert (drawn["bottom of sym"][place], drawn["top of sym"][place]) == pytest.approx(tuple(ends), abs=1e-5)
+        assert drawn["distance to I"][place] == pytest.approx(np.linalg.norm(M - np.eye(d), 2), rel=1e-5)
+        assert drawn["growth"][place] == pytest.approx(np.abs(1 + np.linalg.eigvals(M)).max(), rel=1e-5)
+    scale = 1.7
+    sizes = np.linalg.norm(left, axis=(1, 2)) * np.linalg.norm(right, axis=(1, 2)) / rows
+    M = left.swapaxes(1, 2) @ right * (scale / sizes)[:, None, None]
+    growth, apart = np.abs(1 + np.linalg.eigvals(M)).max(axis=-1), np.linalg.norm(M - np.eye(d), 2, axis=(1, 2))
+    found = null.of_scale(scale)
+    assert found["growth"] == pytest.approx(growth)
+    stats = pytest.importorskip("scipy.stats")
+    assert stats.ks_2samp(found["distance to I"], apart).pvalue > 1e-3  # the same law, not the same draws
+    assert stats.ks_2samp(null.of_scale(1.1 * scale)["distance to I"], apart).pvalue < 1e-3
+    values = np.linalg.eigvals(left.swapaxes(1, 2) @ right if rows > d else right @ left.swapaxes(1, 2))
+    values = values * (scale / sizes)[:, None]
+    led = [abs(z[np.argmax(np.abs(1 + z))].imag) < 1e-12 * np.abs(z).max() for z in values]
+    assert np.mean(null.led_by_growth(scale) == led) > 0.999
+
+
+def test_random_weights_look_random_at_every_scale_and_a_planted_head_does_not() -> None:
+    """Quantiles of Gaussian heads are uniform (Kolmogorov and Smirnov); a head near -2 I, or turned to be one, is far out."""
+    stats = pytest.importorskip("scipy.stats")
+    null, source = chance.draw_null(6, 9, 1999, 0), np.random.default_rng(5)
+    p: dict[tuple[str, str], list[float]] = {}
+    for number in range(300):
+        left, right = 10.0 ** (number % 3 - 1) * source.standard_normal((2, 6, 9))
+        for each in chance.held_against(left, right, null):
+            p.setdefault((each.statistic, each.null), []).append(each.p)
+    asked = [(name, of) for name in ("distance to I", "growth") for of in ("gaussian factors", "random bases")]
+    for key in [*asked, ("top of sym", "random bases"), ("bottom of sym", "random bases")]:
+        assert len(p[key]) == 300 and stats.kstest(p[key], "uniform").pvalue > 1e-3, key
+    left = source.standard_normal((6, 9))
+    planted = {(each.statistic, each.null): each for each in chance.held_against(-left, left, null)}
+    assert planted["bottom of sym", "random bases"].value == pytest.approx(-1)
+    assert planted["bottom of sym", "random bases"].p == planted["distance to I", "random bases"].p == 2 / 2000
+    assert planted["distance to I", "random bases"].z > 2
+    scores = {each.statistic for each in chance.held_against(-left, left, null, scores=True)}
+    assert "bottom of sym" in scores and not scores & {"distance to I", "growth"}
+
+
+def test_what_rotary_positions_change() -> None:
+    """As from the whole matrices; Gaussian heads are uniform, and one whose queries meet the slowest pair alone is far out."""
+    from eigentoken.models.convention.rotary import standard_rotary
+
+    stats = pytest.importorskip("scipy.stats")
+    rotary, source = standard_rotary(theta=100.0, d_head=6), np.random.default_rng(2)
+    turns = [rotary.rotation(offset) for offset in (1, 8, 64)]
+    for rows_d in ((6, 9), (6, 4)):
+        Q, K = source.standard_normal((2, *rows_d))
+        found, norm = chance_turned.rotary_changes(Q, K, turns), np.linalg.norm(Q.T @ K, 2)
+        for turn, value in zip(turns, found.values(), strict=True):
+            assert value == pytest.approx(np.linalg.norm(Q.T @ (turn - np.eye(6)) @ K, 2) / norm)
+    draws = chance_turned.draw_turned(6, 9, 1999, 0, turns)
+    p: dict[str, list[float]] = {}
+    for _ in range(300):
+        for each in chance_turned.held_turned(*source.standard_normal((2, 6, 9)), turns, draws):
+            p.setdefault(each.statistic, []).append(each.p)
+    assert len(p) == 3 and all(stats.kstest(each, "uniform").pvalue > 1e-3 for each in p.values())
+    Q, K = source.standard_normal((2, 6, 9))
+    Q[[0, 1, 3, 4]] *= 1e-3  # the pairs are (0, 3), (1, 4), (2, 5): the last turns slowest
+    first = chance_turned.held_turned(Q, K, turns, draws)[0]
+    assert first.p == 2 / 2000 and first.z < -2
+    assert chance_turned.held_turned(np.zeros((6, 9)), K, turns, draws) == []
+
+
+def test_the_law_of_a_count_with_unlike_chances() -> None:
+    """Beside the binomial one, and by hand."""
+    null = np.zeros(998, dtype=bool)
+    null[:300] = True
+    assert chance.shares_p_value(9, [301 / 1000] * 20) == pytest.approx(chance.share_p_value(9, 20, null))
+    assert chance.shares_p_value(2, [0.5, 0.1]) == pytest.approx(0.05)
+    assert chance.shares_p_value(0, [0.5, 0.1]) == pytest.approx(0.5)
+
+
 def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real part and modulus of -3, 2 and of a pair beside 1; S and F of a model with shared keys are those of its layer."""
     monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
     pair = np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    assert chance.real_leaders(np.eye(3), np.diag([-3.0, 2.0, 1.0])) == (True, True)
-    assert chance.real_leaders(np.eye(3), pair) == (True, False)
-    assert chance.real_leaders(np.eye(3), np.diag([0.0, 0.0, -2.0]) + pair) == (False, False)
+    assert chance.real_leaders(np.eye(3), np.diag([-3.0, 2.0, 1.0])) == (True, True, True)
+    assert chance.real_leaders(np.eye(3), pair) == (True, False, False)
+    assert chance.real_leaders(np.eye(3), np.diag([0.0, 0.0, -2.0]) + pair) == (False, False, False)
     transformers = pytest.importorskip("transformers")
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
@@ -139,15 +223,16 @@ def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatc
         ("scores", sum(head.Q.T @ head.K for head in model.layer(1).heads)),
         ("values", model.layer(1).F),
     ):
-        (stated,) = [
+        stated, again = [
             each["value"]
             for each in found.tests
             if (each["layer"], each["head"], each["part"], each["statistic"]) == (1, None, part, "bottom of sym")
         ]
         M = np.asarray(whole, dtype=np.float64)
+        assert stated == again  # against either null
         assert stated == pytest.approx(np.linalg.eigvalsh(M + M.T)[0] / 2 / np.linalg.norm(M, 2), rel=1e-5)
-    assert [each["what"].partition(" ")[0] for each in found.document["shares"]] == ["heads"] * 2 + ["layers"] * 2
-    assert [each["of"] for each in found.document["shares"]] == [8, 8, 2, 2]
+    assert [each["what"].partition(" ")[0] for each in found.document["shares"]] == ["heads"] * 3 + ["layers"] * 3
+    assert [each["of"] for each in found.document["shares"]] == [8, 8, 8, 2, 2, 2]
 
 
 def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +243,7 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/3", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/4", **json.loads(json.dumps(trained.as_dict()))}
     validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):

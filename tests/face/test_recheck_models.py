@@ -127,12 +127,13 @@ def _p(factor: float) -> Forge:
     return forge
 
 
-def _of(statistic: str, field: str) -> Forge:
+def _of(statistic: str, field: str, null: str = "gaussian factors", *, layer: bool = False) -> Forge:
     """A number of the first test of that statistic, a thousandth larger."""
 
     def forge(document: dict[str, Any]) -> None:
-        test = next(each for each in document["tests"] if each["statistic"] == statistic)
-        test[field] += 1e-3
+        wanted = (statistic, null, layer)
+        of = (each for each in document["tests"] if (each["statistic"], each["null"], each["head"] is None) == wanted)
+        next(of)[field] += 1e-3
 
     return forge
 
@@ -168,6 +169,13 @@ FORGED: dict[str, tuple[str, Forge]] = {
     "a gap": ("chance", _of("gap", "value")),
     "the null of a gap": ("chance", _of("gap", "mean")),
     "alpha* and its draws": ("chance", _of("alpha*", "deviation")),
+    "a distance to I": ("chance", _of("distance to I", "value")),
+    "the null of a distance to I": ("chance", _of("distance to I", "mean")),
+    "a growth": ("chance", _of("growth", "value")),
+    "an end of sym with random bases": ("chance", _of("top of sym", "mean", "random bases")),
+    "a layer with random bases": ("chance", _of("asymmetry", "deviation", "random bases", layer=True)),
+    "a share by growth": ("chance", lambda d: d["shares"][2].update(chance=d["shares"][2]["chance"] + 0.01)),
+    "the p-value of a share by growth": ("chance", lambda d: d["shares"][2].update(p=0.9 * d["shares"][2]["p"])),
     "a z-score": ("chance", lambda d: d["tests"][1].update(z=d["tests"][1]["z"] + 0.5)),
     "another seed": ("chance", lambda d: d["options"].update(seed=7)),
     "a share": ("chance", lambda d: d["shares"][0].update(met=1 - d["shares"][0]["met"] % 2)),
@@ -295,3 +303,20 @@ def test_the_commands_write_what_recheck_reads(folder: Path, tmp_path: Path) -> 
     assert beside.returncode == 2 and "those of a check report" in beside.stderr
     other = here("recheck", tmp_path / "chance.json", "--source", b)
     assert other.returncode == 1 and "not those of the document" in " ".join(other.stdout.split())
+
+
+def test_what_rotary_positions_change_is_found_again(tmp_path: Path) -> None:
+    """Of heads that share keys, pair by pair; a forged value, null or p-value of an offset is refused."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2}
+    config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
+    transformers.LlamaModel(config).eval().save_pretrained(tmp_path / "rotary")
+    made = et.against_chance(str(tmp_path / "rotary"), draws=200).as_dict()
+    document = {"schema": schema("chance")["$id"], **json.loads(json.dumps(made))}
+    names = [each["statistic"] for each in document["tests"] if each["statistic"].startswith("rotary")]
+    assert names == 4 * [f"rotary change at {offset}" for offset in (1, 8, 64)]
+    assert judged(document, tmp_path) == "holds"
+    for field in ("value", "mean", "deviation", "z"):
+        forged = copy.deepcopy(document)
+        next(each for each in forged["tests"] if each["statistic"] == "rotary change at 8")[field] += 1e-3
+        assert judged(forged, tmp_path) == "fails", field

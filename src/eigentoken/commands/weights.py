@@ -359,7 +359,7 @@ def chance(
     if output is not None:
         write_text(output, chance_json(found))
     if json:
-        show_json({"schema": "eigentoken/chance/3", **found.as_dict()})
+        show_json({"schema": "eigentoken/chance/4", **found.as_dict()})
         return
     show_chance(found)
     if output is not None:

@@ -1,4 +1,4 @@
-"""``eigentoken/chance/3``: chance --json, chance -o."""
+"""``eigentoken/chance/4``: chance --json, chance -o."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -46,7 +46,7 @@ class ChanceTest(TypedDict):
 
 
 class ChanceHead(TypedDict):
-    schema: Literal["eigentoken/chance/3"]
+    schema: Literal["eigentoken/chance/4"]
 
 
 class ChanceBody(TypedDict):
@@ -60,6 +60,6 @@ class ChanceBody(TypedDict):
     tests: list[ChanceTest]
 
 
-@document("eigentoken/chance/3", "chance --json, chance -o")
+@document("eigentoken/chance/4", "chance --json, chance -o")
 class ChanceDocument(ChanceHead, ChanceBody):
     pass

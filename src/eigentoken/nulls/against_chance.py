@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,22 +104,30 @@ def against_chance(
 
 @dataclass(frozen=True)
 class _Led:
-    """Whether a real eigenvalue leads the values of a head, or of a layer: by real part, by modulus."""
+    """Whether a real eigenvalue leads the values of a head, or of a layer: by real part, by modulus, by ``|1 + lambda|``."""
 
     layer: bool
-    leads: tuple[bool, bool]
+    leads: tuple[bool, bool, bool]
     null: Null
+    scale: float
 
 
 def _of_layer(layer: Layer, nulls: _Nulls, led: list[_Led]) -> list[ChanceTest]:
     """The tests of its heads and of the sums of all heads; ``led`` gets whether a real eigenvalue leads each head and F."""
     import numpy as np
 
+    from eigentoken.numerics.layers.chance_turned import held_turned
+    from eigentoken.numerics.layers.rotary_scores import OFFSETS
+
     tests: list[ChanceTest] = []
     for head in layer.heads:
         for part, left, right in (("scores", head.Q, head.K), ("values", head.O.T, head.V)):
             factors = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
             tests += _held(layer.weights_of, head.index, part, factors, nulls.of(factors[0]), led)
+            if part == "scores" and head.rotary is not None:
+                turns = [np.asarray(head.rotary.rotation(offset), dtype=np.float64) for offset in OFFSETS]
+                found = held_turned(*factors, turns, nulls.turned(factors[0], turns))
+                tests += [_test(layer.weights_of, head.index, part, each) for each in found]
     for part in ("scores", "values"):
         whole = _summed(layer, part)
         tests += _held(layer.weights_of, None, part, whole, nulls.of(whole[0], whole=True), led)
@@ -127,11 +137,11 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[_Led]) -> list[ChanceTest]:
 def _held(
     layer: int, head: int | None, part: str, factors: tuple[Floats, Floats], null: Null, led: list[_Led]
 ) -> list[ChanceTest]:
-    from eigentoken.numerics.layers.chance import held_against, real_leaders
+    from eigentoken.numerics.layers.chance import held_against, real_leaders, scale_of
 
     found = held_against(*factors, null, scores=part == "scores")
     leads = real_leaders(*factors) if part == "values" and found else None
-    led += [] if leads is None else [_Led(head is None, leads, null)]
+    led += [] if leads is None else [_Led(head is None, leads, null, float(scale_of(*factors)))]
     return [_test(layer, head, part, each) for each in found]
 
 
@@ -178,7 +188,7 @@ def _correct(tests: Sequence[ChanceTest]) -> None:
 
 def _shares(led: Sequence[_Led]) -> list[ChanceShare]:
     """How many heads and layers are led by a real eigenvalue, and how many random ones of the commonest shape would be."""
-    from eigentoken.numerics.layers.chance import share_p_value
+    from eigentoken.numerics.layers.chance import share_p_value, shares_p_value
 
     made: list[ChanceShare] = []
     for layers in (False, True):
@@ -190,6 +200,13 @@ def _shares(led: Sequence[_Led]) -> list[ChanceShare]:
             what = f"{'layers' if layers else 'heads'} led by a real eigenvalue{order}"
             p = share_p_value(met, len(alike), draws)
             made.append({"what": what, "met": met, "of": len(alike), "chance": float(draws.mean()), "p": p})
+        if alike:  # this order depends on the scale: each has a chance of its own
+            counts = [int(each.null.led_by_growth(each.scale).sum()) for each in alike]
+            many, met = len(alike[0].null.eigenvalues), sum(each.leads[2] for each in alike)
+            what = f"{'layers' if layers else 'heads'} led by a real eigenvalue by |1 + lambda|"
+            p = shares_p_value(met, [(1 + count) / (many + 2) for count in counts])
+            chance = sum(counts) / (many * len(counts))
+            made.append({"what": what, "met": met, "of": len(alike), "chance": chance, "p": p})
     return made
 
 
@@ -215,31 +232,58 @@ class _Nulls:
     def __init__(self, draws: int, seed: int) -> None:
         self.draws, self.seed = draws, seed
         self.known: dict[tuple[int, int, bool], Null] = {}
+        self.known_turned: dict[tuple[int, int, str], dict[str, Floats]] = {}
 
     def of(self, factor: Floats, whole: bool = False) -> Null:
-        """For factors of this shape (width, d); for a ``whole`` layer fewer draws, and Gaussian factors alone."""
+        """For factors of this shape (width, d); for a ``whole`` layer fewer draws."""
+        import eigentoken.numerics.layers.chance as numerics
+
         width, d = int(factor.shape[0]), int(factor.shape[1])
         key = (width, d, whole)
         if key not in self.known:
-            self.known[key] = self._kept(width, d, whole)
+            draws = self.draws // LAYER_SHARE if whole else self.draws
+            path = self._path(f"{width}-{d}-{draws}-{self.seed}-{'layer' if whole else 'head'}")
+            found = numerics.read_null(path)
+            if found is None:
+                found = numerics.draw_null(width, d, draws, self.seed, whole=whole)
+                stream = io.BytesIO()
+                numerics.write_null(found, stream)
+                _keep(path, stream)
+            self.known[key] = found
         return self.known[key]
 
-    def _kept(self, width: int, d: int, whole: bool) -> Null:
-        import hashlib
-        import io
+    def turned(self, factor: Floats, turns: Sequence[Floats]) -> dict[str, Floats]:
+        """What these turns change of the scores of random factors of this shape."""
+        import numpy as np
 
-        import eigentoken.numerics.layers.chance as numerics
+        import eigentoken.numerics.layers.chance_turned as numerics
+
+        width, d = int(factor.shape[0]), int(factor.shape[1])
+        digest = hashlib.sha256(b"".join(each.tobytes() for each in turns)).hexdigest()[:16]
+        key = (width, d, digest)
+        if key not in self.known_turned:
+            path = self._path(f"{width}-{d}-{self.draws}-{self.seed}-turned-{digest}")
+            found = numerics.read_turned(path)
+            if found is None:
+                found = numerics.draw_turned(width, d, self.draws, self.seed, turns)
+                stream = io.BytesIO()
+                np.savez(stream, **found)  # type: ignore[arg-type]
+                _keep(path, stream)
+            self.known_turned[key] = found
+        return self.known_turned[key]
+
+    @staticmethod
+    def _path(name: str) -> Path:
         from eigentoken.files.cache import cache_folder
-        from eigentoken.files.writing import write_bytes
+        from eigentoken.numerics.layers import chance, chance_turned
 
-        draws = self.draws // LAYER_SHARE if whole else self.draws
-        code = hashlib.sha256(Path(numerics.__file__).read_bytes()).hexdigest()[:16]
-        path = cache_folder() / "nulls" / f"{width}-{d}-{draws}-{self.seed}-{'layer' if whole else 'head'}-{code}.npz"
-        found = numerics.read_null(path)
-        if found is None:
-            found = numerics.draw_null(width, d, draws, self.seed, frames=0 if whole else draws)
-            stream = io.BytesIO()
-            numerics.write_null(found, stream)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(path, stream.getvalue())
-        return found
+        sources = b"".join(Path(str(each.__file__)).read_bytes() for each in (chance, chance_turned))
+        code = hashlib.sha256(sources).hexdigest()[:16]
+        return cache_folder() / "nulls" / f"{name}-{code}.npz"
+
+
+def _keep(path: Path, stream: io.BytesIO) -> None:
+    from eigentoken.files.writing import write_bytes
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, stream.getvalue())

@@ -25,7 +25,7 @@ MOST = 5
 def sentences(found: AgainstChance) -> list[str]:
     """For each null the heads, then the layers, then the shares."""
     said = [_told(found, null, layers=False) for null in NULLS]
-    said.append(_told(found, "gaussian factors", layers=True))
+    said += [_told(found, null, layers=True) for null in NULLS]
     for share in found.document["shares"]:
         said.append(
             f"{share['what']}: {share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random "
@@ -74,7 +74,7 @@ def _way(test: ChanceTest) -> str:
 
 def chance_json(found: AgainstChance) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/chance/3", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"schema": "eigentoken/chance/4", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def show_chance(found: AgainstChance) -> None:

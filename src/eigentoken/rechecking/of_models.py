@@ -207,7 +207,15 @@ def recheck_chance(document: dict[str, Any], source: object, seconds: float, don
 
     model = open_model(source or document["model"]["source"])
     lines = [same_weights("weights", document["model"]["fingerprint"], model.fingerprint())]
-    shown = by_second(document, _own_layers(model), lambda index: _heads(model.layer(index)))
+
+    def heads(index: int) -> list[dict[str, Any]]:
+        layer = model.layer(index)
+        turned = [
+            None if head.rotary is None else (*head.rotary.pairs(), head.rotary.frequencies) for head in layer.heads
+        ]
+        return [{**head, "turned": each} for head, each in zip(_heads(layer), turned, strict=True)]
+
+    shown = by_second(document, _own_layers(model), heads)
     lines += lines_of(shown, {})
     done()
     before = len(shown.found)
