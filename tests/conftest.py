@@ -28,7 +28,7 @@ OWN_CACHE = "EIGENTOKEN_CACHE_OF_THE_TESTS"
 
 def _begin_with_an_empty_cache() -> str:
     """What `check` keeps is of this run alone: what an earlier one kept may hide what this one would find. Samples are shared."""
-    from eigentoken.files.cache import cache_folder
+    from eigentoken.files.installed import cache_folder
 
     samples = cache_folder() / "samples"
     samples.mkdir(parents=True, exist_ok=True)

@@ -65,31 +65,47 @@ class TorchPickleStore(TensorStore):
     def _load(self) -> dict[str, torch.Tensor]:
         import torch
 
-        if self.is_zip and is_program(self.path):
-            raise ModelError(
-                f"{self.where}: a TorchScript program, which is not run here: where you trust it, keep its weights alone, "
-                "torch.save(torch.jit.load(FILE).state_dict(), 'pytorch_model.bin')"
-            )
-        known = stand_ins(self.path, is_zip=self.is_zip)
-        with warnings.catch_warnings(), torch.serialization.safe_globals(known):
-            warnings.simplefilter("ignore")
+        try:
+            return _state_dict(self._loaded(), self.where)
+        except ModelError:
+            raise
+        except Exception as error:  # perhaps a name that torch's unpickler does not know
+            if self.is_zip and is_program(self.path):
+                raise ModelError(
+                    f"{self.where}: a TorchScript program, which is not run here: where you trust it, keep its weights "
+                    "alone, torch.save(torch.jit.load(FILE).state_dict(), 'pytorch_model.bin')"
+                ) from None
+            known = stand_ins(self.path, is_zip=self.is_zip)
+            if not known:
+                raise self._not_plain(error) from None
+        with torch.serialization.safe_globals(known):
             try:
-                if self.is_zip:
-                    loaded = torch.load(self.path, map_location="cpu", weights_only=True, mmap=True)
-                else:
-                    with self.path.open("rb") as stream:
-                        loaded = torch.load(stream, map_location="cpu", weights_only=True)
-                        left = os.fstat(stream.fileno()).st_size - stream.tell()
-                    if left:
-                        raise ModelError(f"{self.where}: {left} bytes follow the last tensor: the file is padded")
+                return _state_dict(self._loaded(), self.where)
             except ModelError:
                 raise
             except Exception as error:
-                raise ModelError(
-                    f"{self.where}: not read as a torch checkpoint of plain tensors (weights_only=True, nothing was "
-                    f"executed): {_reason(error)}: save the weights alone, torch.save(model.state_dict(), FILE)"
-                ) from None
-        return _state_dict(loaded, self.where)
+                raise self._not_plain(error) from None
+
+    def _loaded(self) -> object:
+        """What torch's unpickler makes of the file."""
+        import torch
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if self.is_zip:
+                return torch.load(self.path, map_location="cpu", weights_only=True, mmap=True)
+            with self.path.open("rb") as stream:
+                loaded = torch.load(stream, map_location="cpu", weights_only=True)
+                left = os.fstat(stream.fileno()).st_size - stream.tell()
+            if left:
+                raise ModelError(f"{self.where}: {left} bytes follow the last tensor: the file is padded")
+            return loaded
+
+    def _not_plain(self, error: Exception) -> ModelError:
+        return ModelError(
+            f"{self.where}: not read as a torch checkpoint of plain tensors (weights_only=True, nothing was "
+            f"executed): {_reason(error)}: save the weights alone, torch.save(model.state_dict(), FILE)"
+        )
 
 
 def check_zip(path: Path) -> None:

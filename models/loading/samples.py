@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eigentoken.documents.models_document import Sample as SampleDocument
-from eigentoken.files.cache import cache_folder
+from eigentoken.files.installed import cache_folder
 from eigentoken.files.writing import sync_tree
 from eigentoken.models.convention.errors import ModelError, brief
 

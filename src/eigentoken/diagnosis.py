@@ -22,7 +22,7 @@ PROGRAMS = {
 
 def diagnose() -> list[Check]:
     """One entry a finding: name, state (``ok``, ``missing``, ``warning``), detail."""
-    from eigentoken.files.cache import cache_folder
+    from eigentoken.files.installed import cache_folder
     from eigentoken.version import __version__
 
     found = [_entry("eigentoken", "ok", f"{__version__}, Python {platform.python_version()}, {platform.machine()}")]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
-from eigentoken.files.cache import cache_folder
+from eigentoken.files.installed import cache_folder
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
 from eigentoken.numerics.pool import ON_CLUSTER
 

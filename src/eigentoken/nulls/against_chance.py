@@ -274,7 +274,7 @@ class _Nulls:
 
     @staticmethod
     def _path(name: str) -> Path:
-        from eigentoken.files.cache import cache_folder
+        from eigentoken.files.installed import cache_folder
         from eigentoken.numerics.layers import chance, chance_turned
 
         sources = b"".join(Path(str(each.__file__)).read_bytes() for each in (chance, chance_turned))
