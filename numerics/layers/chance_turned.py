@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from eigentoken.numerics.layers.chance import Floats, HeldAgainst, held_to
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
-__all__ = ["draw_turned", "held_turned", "read_turned", "rotary_changes"]
+__all__ = ["draw_turned", "held_turned", "read_turned", "rotary_changes", "write_turned"]
 
 
 def draw_turned(width: int, d: int, draws: int, seed: int, turns: Sequence[Floats]) -> dict[str, Floats]:
@@ -47,6 +48,11 @@ def held_turned(left: Floats, right: Floats, turns: Sequence[Floats], draws: Map
     found = {name: float(value) for name, value in rotary_changes(left, right, turns).items() if np.isfinite(value)}
     held = [held_to(name, "gaussian factors", value, draws[name]) for name, value in found.items()]
     return [each for each in held if each is not None]
+
+
+def write_turned(found: Mapping[str, Floats], stream: IO[bytes]) -> None:
+    """Draws of :func:`draw_turned`, as an ``.npz``."""
+    np.savez(stream, **found)  # type: ignore[arg-type]
 
 
 def read_turned(path: Path) -> dict[str, Floats] | None:

@@ -153,7 +153,7 @@ def test_the_table_has_a_line_for_every_row_and_bars_do_not_break_it() -> None:
     text = table(statements())
     lines = text.strip().splitlines()
     assert len(lines) == 2 + sum(len(list(rows(told))) for told in statements())
-    assert all(line.replace(r"\|", "").count("|") == 7 for line in lines)
+    assert all(line.replace(r"\|", "").count("|") == 8 for line in lines)
 
 
 def test_drawn_numbers_are_exact() -> None:

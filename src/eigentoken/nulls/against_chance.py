@@ -254,8 +254,6 @@ class _Nulls:
 
     def turned(self, factor: Floats, turns: Sequence[Floats]) -> dict[str, Floats]:
         """What these turns change of the scores of random factors of this shape."""
-        import numpy as np
-
         import eigentoken.numerics.layers.chance_turned as numerics
 
         width, d = int(factor.shape[0]), int(factor.shape[1])
@@ -267,7 +265,7 @@ class _Nulls:
             if found is None:
                 found = numerics.draw_turned(width, d, self.draws, self.seed, turns)
                 stream = io.BytesIO()
-                np.savez(stream, **found)  # type: ignore[arg-type]
+                numerics.write_turned(found, stream)
                 _keep(path, stream)
             self.known_turned[key] = found
         return self.known_turned[key]
