@@ -79,7 +79,7 @@ CASES = (
     certify_case("dominant-real-part", False, (600, 1000, 1600)),
     check_case("layers", 1.0, (8, 16, 32), layers="SIZE"),
     check_case("heads", 1.0, (32, 64, 128), heads="SIZE", d="256"),
-    check_case("d", 3.0, (192, 384, 768), d="SIZE"),
+    check_case("d", 3.0, (384, 768, 1536), d="SIZE"),
     simulate_case("n", 2.0, (256, 512, 1024), n="SIZE"),
     simulate_case("d", 2.0, (256, 512, 1024), d="SIZE"),
 )

@@ -211,7 +211,8 @@ def _by_slurm(jobs: int) -> tuple[Any, Any]:
     memory = dask.config.get("jobqueue.slurm.memory", None) or MEMORY
     before = [*dask.config.get("jobqueue.slurm.job-script-prologue", ()), *(f"export {name}=1" for name in THREADS)]
     try:
-        cluster = SLURMCluster(cores=1, processes=1, memory=memory, job_script_prologue=before)
+        free = {"dashboard_address": ":0"}  # of whatever number is free: older versions refuse a port that is taken
+        cluster = SLURMCluster(cores=1, processes=1, memory=memory, job_script_prologue=before, scheduler_options=free)
     except (OSError, RuntimeError, TimeoutError, ValueError) as problem:
         raise ValueError(
             f"backend slurm: no scheduler could be started ({type(problem).__name__}: {problem})"

@@ -58,6 +58,8 @@ def printed_by(name: str) -> str:
     printed = ran.stdout.strip("\n")
     if not printed or "Traceback" in ran.stderr:
         raise SystemExit(f"bench_{name}.py printed no table: {ran.stderr.strip()[-500:]}")
+    if printed.startswith("|") and not re.search(r"^Missed: ", printed, re.M):
+        raise SystemExit(f"bench_{name}.py ended before its last line: {ran.stderr.strip()[-500:]}")
     return printed
 
 
