@@ -71,7 +71,7 @@ def test_ratios_that_got_worse_are_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(benchmarks, "SCRIPTS", tmp_path)
     monkeypatch.setattr(benchmarks, "PAGES", tmp_path)
     printed = table.format(2.0, "<= 2").replace("\n", "\\n")
-    (tmp_path / "bench_mine.py").write_text(f'"""Mine."""\nprint("{printed}")\n', encoding="utf-8")
+    (tmp_path / "bench_mine.py").write_text(f'"""Mine."""\nprint("{printed}\\nMissed: none.")\n', encoding="utf-8")
     benchmarks.record("mine")
     assert benchmarks.main(["--compare"]) == 0
     benchmarks.page("mine").write_text(
@@ -81,15 +81,20 @@ def test_ratios_that_got_worse_are_named(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_benchmark_page_can_be_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| a |")\n', encoding="utf-8")
+    script = tmp_path / "bench_mine.py"
+    script.write_text('"""Mine."""\nprint("| a |\\n\\nMissed: none.")\n', encoding="utf-8")
     monkeypatch.setattr(benchmarks, "SCRIPTS", tmp_path)
     monkeypatch.setattr(benchmarks, "PAGES", tmp_path)
     assert benchmarks.names() == ["mine"]
     assert benchmarks.stale("mine")
     benchmarks.record("mine")
     assert not benchmarks.stale("mine")
-    (tmp_path / "bench_mine.py").write_text('"""Mine."""\nprint("| b |")\n', encoding="utf-8")
+    before = benchmarks.page("mine").read_text(encoding="utf-8")
+    script.write_text('"""Mine."""\nprint("| b |")\n', encoding="utf-8")
     assert benchmarks.stale("mine")
+    with pytest.raises(SystemExit, match="bench_mine.py ended before its last line"):
+        benchmarks.record("mine")
+    assert benchmarks.page("mine").read_text(encoding="utf-8") == before
 
 
 def test_links_between_pages_resolve() -> None:
