@@ -92,7 +92,7 @@ def test_a_benchmark_page_can_be_stale(tmp_path: Path, monkeypatch: pytest.Monke
     before = benchmarks.page("mine").read_text(encoding="utf-8")
     script.write_text('"""Mine."""\nprint("| b |")\n', encoding="utf-8")
     assert benchmarks.stale("mine")
-    with pytest.raises(SystemExit, match="bench_mine.py ended before its last line"):
+    with pytest.raises(SystemExit, match=r"bench_mine\.py ended before its last line"):
         benchmarks.record("mine")
     assert benchmarks.page("mine").read_text(encoding="utf-8") == before
 
