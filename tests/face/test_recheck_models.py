@@ -316,7 +316,7 @@ def test_what_rotary_positions_change_is_found_again(tmp_path: Path) -> None:
     names = [each["statistic"] for each in document["tests"] if each["statistic"].startswith("rotary")]
     assert names == 4 * [f"rotary change at {offset}" for offset in (1, 8, 64)]
     assert judged(document, tmp_path) == "holds"
-    for field in ("value", "mean", "deviation", "z"):
+    for field in ("value", "mean", "deviation", "z", "p"):
         forged = copy.deepcopy(document)
         next(each for each in forged["tests"] if each["statistic"] == "rotary change at 8")[field] += 1e-3
         assert judged(forged, tmp_path) == "fails", field
