@@ -151,7 +151,7 @@ def _check_is_a_matrix(given: object) -> None:
             raise MatrixError(f"a {part.lower()} has several matrices: give one of .{names}")
 
 
-def _terms(word: object) -> Iterator[Any]:
+def _terms(word: object) -> Iterator[sp.Basic]:
     """The expressions in a word, however deep."""
     if isinstance(word, sp.Basic):
         yield word

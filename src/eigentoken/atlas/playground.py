@@ -7,13 +7,15 @@ invariant space of three leading eigenvalues of its values: that head itself, on
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.pages import asset
 
 if TYPE_CHECKING:
-    from eigentoken.theory.statements.statement import Statement
+    from eigentoken.theory.statements.statement import Counterexample, Statement
+    from eigentoken.theory.systems.system import System
 
 __all__ = ["numeric_instance", "playground"]
 
@@ -24,7 +26,7 @@ EXAMPLE_METRIC = ((1.0, 0.0, 0.0), (0.0, 1.6, 0.0), (0.0, 0.0, 0.7))
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def playground(statement: Any) -> list[dict[str, Any]] | None:
+def playground(statement: Statement) -> list[dict[str, Any]] | None:
     """Instances for the script, the first one shown; ``None`` where the statement has no system on a sphere."""
     from eigentoken.theory.systems.catalogue import SYSTEMS
     from eigentoken.theory.systems.system import Space
@@ -52,11 +54,11 @@ def _quantity(statement: Statement) -> str:
     return "diameter"
 
 
-def _examples(statement: Statement) -> list[Any]:
+def _examples(statement: Statement) -> list[Counterexample]:
     return list(statement.printed.counterexamples) if statement.printed is not None else []
 
 
-def _shape(listed: Any) -> dict[str, Any]:
+def _shape(listed: System) -> dict[str, Any]:
     """The fields of the system that the script needs; its formulas are tested against the loops in a browser."""
     return {
         "time": str(listed.time),
@@ -66,7 +68,7 @@ def _shape(listed: Any) -> dict[str, Any]:
     }
 
 
-def _default(listed: Any) -> dict[str, Any]:
+def _default(listed: System) -> dict[str, Any]:
     if listed.metric is not None and listed.metric == listed.score:
         metric, heads = EXAMPLE_METRIC, [{"F": IDENTITY, "M": EXAMPLE_METRIC}]
     else:
@@ -75,7 +77,7 @@ def _default(listed: Any) -> dict[str, Any]:
     return {**_shape(listed), "heads": heads, "metric": metric, "alpha": 0.25, "tokens": None, "n": 8}
 
 
-def _counterexample(example: Any) -> dict[str, Any] | None:
+def _counterexample(example: Counterexample) -> dict[str, Any] | None:
     from eigentoken.proofs.typeset.summary import without_code
     from eigentoken.theory.printing.plain_text import plain_words
 
@@ -97,12 +99,12 @@ def _heads() -> list[dict[str, Any]]:
     return found
 
 
-def _fits(told: dict[str, Any], listed: Any) -> bool:
+def _fits(told: dict[str, Any], listed: System) -> bool:
     """One head with values of its own on a round sphere, under the mask with which it was trained."""
     return bool(listed.value and listed.metric is None and told["causal"] == (listed.mask == "causal"))
 
 
-def _head(told: dict[str, Any], listed: Any) -> dict[str, Any]:
+def _head(told: dict[str, Any], listed: System) -> dict[str, Any]:
     """The system with the matrices of a head, and what was left out of it."""
     where = f"head {told['head']} of layer {told['layer']} of sample:{told['sample']}"
     kind = "a real eigenvalue leads" if told["kind"] == "leads" else "a complex pair leads"
@@ -131,7 +133,7 @@ def _complex(re: float, im: float) -> str:
     return f"{re:.3g}" if im == 0 else f"{re:.3g} ± {im:.3g}i"
 
 
-def numeric_instance(document: Any) -> dict[str, Any] | None:
+def numeric_instance(document: Mapping[str, object]) -> dict[str, Any] | None:
     """An exact instance document as floats in three dimensions, if it is one and fits."""
     from eigentoken.theory.classification.instances import InstanceError, read_instance
     from eigentoken.theory.systems.system import Space

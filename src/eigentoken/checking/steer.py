@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,7 +227,7 @@ def steer(
     return SteerReport(_steered(loaded, vector, chosen, target, seen_by, read))
 
 
-def _given_direction(direction: Any, d: int) -> np.ndarray:
+def _given_direction(direction: object, d: int) -> np.ndarray:
     """d finite numbers, from an array, a tensor on any device, or a list."""
     import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eigentoken.checking.prompts import Prompts
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.convention.rotary import Array
     from eigentoken.models.loading.model import Model
+    from eigentoken.models.logits import OutputHead
     from eigentoken.numerics.dynamics.charts import Chart
     from eigentoken.numerics.layers.damage import Damage
     from eigentoken.numerics.layers.steering import Edit
@@ -138,7 +139,7 @@ class Effects:
         curve = [_point(mu, self._damage(head, before, at(mu))) for mu in strengths]
         return {"why_not": None, "stored": _point(edit.strength, self._damage(head, before, stored)), "curve": curve}
 
-    def _damage(self, head: Any, before: Array, matrix: Array) -> Damage:
+    def _damage(self, head: OutputHead, before: Array, matrix: Array) -> Damage:
         from eigentoken.numerics.layers.damage import damage
 
         return damage(before, head.logits(self.final(matrix)))

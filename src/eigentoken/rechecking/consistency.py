@@ -23,6 +23,7 @@ from eigentoken.numerics.recheck.documents.shown import Shown
 if TYPE_CHECKING:
     from eigentoken.checking.own_states import OwnStates
     from eigentoken.documents.check_document import LayerBounds, Observed
+    from eigentoken.models.loading.model import Model
 
 __all__ = ["ROUNDING", "compare", "compare_leaves", "made_again", "other_tokens"]
 
@@ -39,7 +40,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 Path = tuple[str | int, ...]
 
 
-def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = None) -> dict[str, Any]:
+def made_again(document: Mapping[str, Any], model: Model, own: OwnStates | None = None) -> dict[str, Any]:
     """The report of these weights with the options of the document; ``own``: the states it is about."""
     from eigentoken.checking.layers import layer_record
     from eigentoken.checking.report import assemble
@@ -68,7 +69,7 @@ def made_again(document: Mapping[str, Any], model: Any, own: OwnStates | None = 
 
 
 def bounds_again(
-    document: Mapping[str, Any], model: Any, ids: Sequence[str], own: OwnStates | None = None
+    document: Mapping[str, Any], model: Model, ids: Sequence[str], own: OwnStates | None = None
 ) -> list[LayerBounds]:
     """The bounds of the sequence that the options name, or of the given states; none where none was run or they are not here."""
     from eigentoken.checking.token_bounds import bounds_at_tokens
@@ -80,7 +81,7 @@ def bounds_again(
 
 def observed_again(
     document: Mapping[str, Any],
-    model: Any,
+    model: Model,
     principal: Mapping[int, Sequence[Sequence[float]] | None],
     own: OwnStates | None,
 ) -> list[Observed]:

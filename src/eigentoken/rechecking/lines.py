@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.recheck_document import Certificate as RecheckedDocument
@@ -14,8 +14,12 @@ from eigentoken.theory.language.verdicts import VerdictAnswer
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["AGAIN", "HASHES", "SECOND", "Recheck", "Rechecked", "lines_of", "same_weights"]
+    from eigentoken.numerics.recheck.documents.shown import Shown
 
+__all__ = ["AGAIN", "HASHES", "SECOND", "Parts", "Recheck", "Rechecked", "lines_of", "same_weights"]
+
+#: for each part of a document, by its path: the condition and the verdict that it states
+Parts: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
 SECOND, AGAIN, HASHES = "the second arithmetic", "the issuer's code again", "content hashes"
 
 
@@ -51,7 +55,11 @@ class Recheck(Sequence[Rechecked]):
     def __len__(self) -> int:
         return len(self.lines)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Rechecked: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Rechecked]: ...
+    def __getitem__(self, index: int | slice) -> Rechecked | list[Rechecked]:
         return self.lines[index]
 
     def __eq__(self, other: object) -> bool:
@@ -96,7 +104,7 @@ class Recheck(Sequence[Rechecked]):
         )
 
 
-def lines_of(shown: Any, parts: Mapping[Any, tuple[str, str]]) -> Iterator[Rechecked]:
+def lines_of(shown: Shown, parts: Parts) -> Iterator[Rechecked]:
     """A line for each thing that was found wrong or open, and one for each part where nothing was."""
     for each in shown.found:
         yield Rechecked(each.where, "as displayed", "holds", each.answer, each.why)

@@ -12,6 +12,7 @@ from eigentoken.rechecking.lines import AGAIN, HASHES, Recheck, Rechecked
 if TYPE_CHECKING:
     from eigentoken.checking.own_states import OwnStates
     from eigentoken.models.convention.rotary import Array
+    from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.numerics.recheck.layers.token_bounds import GivenLayer
@@ -55,7 +56,7 @@ def _whole(verdict: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]
 def recheck_report(
     document: dict[str, Any],
     stored: Mapping[str, Any],
-    source: Any,
+    source: object,
     seconds: float,
     done: Callable[[], None],
     states: object = None,
@@ -98,7 +99,7 @@ def recheck_report(
     return Recheck(lines, shown.not_covered())
 
 
-def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Rechecked]) -> OwnStates | None:
+def _own(document: Mapping[str, Any], model: Model, states: object, lines: list[Rechecked]) -> OwnStates | None:
     """The states that the report is about: given again, or put together from the tokens that its certificates hold."""
     from numpy import stack
 
@@ -127,7 +128,7 @@ def _own(document: Mapping[str, Any], model: Any, states: object, lines: list[Re
     return OwnStates(array, told["source"]) if array_digest(array) == told["sha256"] else None
 
 
-def _of_prompts(told: Mapping[str, Any], model: Any, lines: list[Rechecked]) -> OwnStates | None:
+def _of_prompts(told: Mapping[str, Any], model: Model, lines: list[Rechecked]) -> OwnStates | None:
     """The states of the prompts whose ids the report holds, if they are, to the last bit, those that it is about.
 
     Where they are not, the tokens that its certificates hold must be these but for rounding.
@@ -184,7 +185,7 @@ def _held(told: Mapping[str, Any]) -> dict[tuple[int, int], Array]:
 
 
 def _states(
-    document: Mapping[str, Any], shown: Shown, model: Any, own: OwnStates | None, seconds: float
+    document: Mapping[str, Any], shown: Shown, model: Model, own: OwnStates | None, seconds: float
 ) -> Iterator[Rechecked]:
     """What is stated of the tokens that enter each layer, by the second arithmetic, where they are known here."""
     from eigentoken.checking.own_states import states_entering
@@ -230,7 +231,9 @@ def _lengths_and_angles(
         yield Rechecked(where, "lengths and cosines", "holds", "holds", "found again in balls")
 
 
-def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, other: set[Any]) -> Iterator[Rechecked]:
+def _bounds(
+    document: Mapping[str, Any], model: Model, own: OwnStates | None, other: set[str | int]
+) -> Iterator[Rechecked]:
     """Each stated bound by the second arithmetic, where the tokens are those that it is about; one line a layer if all agree."""
     from eigentoken.checking.token_bounds import OF_WEIGHTS, layers_at_tokens
     from eigentoken.numerics.recheck.layers.token_bounds import bound_above, judged
@@ -259,7 +262,7 @@ def _bounds(document: Mapping[str, Any], model: Any, own: OwnStates | None, othe
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified bounds", "holds", "holds", said)
 
 
-def _margins(document: Mapping[str, Any], model: Any, seconds: float) -> Iterator[Rechecked]:
+def _margins(document: Mapping[str, Any], model: Model, seconds: float) -> Iterator[Rechecked]:
     """Each bound that is read from weights, by the second arithmetic; where none is stated there is nothing to confirm."""
     from eigentoken.checking.token_bounds import OF_WEIGHTS
 
@@ -287,7 +290,7 @@ def _margins(document: Mapping[str, Any], model: Any, seconds: float) -> Iterato
             yield Rechecked(f"bounds, layer {stated['layer']}", "certified margins", "holds", "holds", told)
 
 
-def _judged(statement: str, stated: float, factors: Sequence[tuple[Any, Any]], seconds: float) -> tuple[str, str]:
+def _judged(statement: str, stated: float, factors: Sequence[tuple[Array, Array]], seconds: float) -> tuple[str, str]:
     """The answer about one bound of ``sum_h O_h V_h``, and why; ``seconds``: for the finer discs of a spectrum."""
     from time import monotonic
 
@@ -322,7 +325,7 @@ def _given(layer: LayerAtTokens) -> GivenLayer:
     )
 
 
-def _hashes(document: Mapping[str, Any], model: Any) -> Rechecked:
+def _hashes(document: Mapping[str, Any], model: Model) -> Rechecked:
     stated = document["model"]
     now = {
         "fingerprint": model.fingerprint(),

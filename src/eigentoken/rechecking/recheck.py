@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from eigentoken.rechecking.lines import AGAIN, HASHES, SECOND, Recheck, Rechecked, lines_of, same_weights
+from eigentoken.rechecking.lines import AGAIN, HASHES, SECOND, Parts, Recheck, Rechecked, lines_of, same_weights
 from eigentoken.rechecking.of_reports import certificates_of_check
 
 __all__ = ["AGAIN", "HASHES", "SECOND", "Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
@@ -100,7 +101,7 @@ def _classification(document: dict[str, Any], seconds: float) -> Recheck:
     from eigentoken.numerics.recheck.points.classification_documents import recheck_classification
 
     shown = recheck_classification(document, time.monotonic() + seconds)
-    parts = {(name,): (name, document[name]["verdict"]) for name in ("equilibrium", "stable")}
+    parts: Parts = {(name,): (name, document[name]["verdict"]) for name in ("equilibrium", "stable")}
     return Recheck(list(lines_of(shown, parts)), shown.not_covered())
 
 
@@ -134,24 +135,26 @@ def _basin(document: dict[str, Any], source: object, seconds: float) -> Recheck:
     return Recheck([*lines, *lines_of(shown, {})], shown.not_covered())
 
 
-def _verdict(document: dict[str, Any], source: Any, seconds: float) -> Recheck:
+def _verdict(document: dict[str, Any], source: object, seconds: float) -> Recheck:
     from eigentoken.numerics.recheck import recheck_verdict
 
     matrix = source or document["matrix"]
     shown = recheck_verdict(document, matrix, time_limit=seconds)
     if source is None and document["certificate"] is not None:
         shown.cover(("matrix",))  # it was read from there, and its content has the hash of the certificate
-    parts = {("certificate",): (document["condition"], document["verdict"])}
+    parts: Parts = {("certificate",): (document["condition"], document["verdict"])}
     return Recheck(list(lines_of(shown, parts)), shown.not_covered())
 
 
-def _certificate(path: Path, document: dict[str, Any], source: Any, seconds: float) -> Rechecked:
+def _certificate(path: Path, document: dict[str, Any], source: object, seconds: float) -> Rechecked:
     from eigentoken.files.documents import read_json
     from eigentoken.numerics.recheck import recheck
 
     if source is None and document["inputs"] and document["kind"] != "time-formula":
         raise ValueError(f"{path} does not name its input: give it with --source FILE")
-    given: Any = read_json(Path(source)) if source is not None and document["kind"] == "classification" else source
+    given = source
+    if document["kind"] == "classification" and isinstance(source, str | PathLike):
+        given = read_json(Path(source))
     answer = recheck(str(path), given, time_limit=seconds)
     return Rechecked(str(path), document["condition"], document["verdict"], str(answer.answer), answer.reason)
 
