@@ -160,14 +160,13 @@ def test_mypy_sees_the_types_of_the_editable_install_without_a_configuration(tmp
     _revealed(sys.executable, tmp_path)
 
 
-@pytest.mark.slow
-def test_pyright_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
-    """Pyright is no requirement (it brings node): ``pip install pyright`` runs this test."""
+def _revealed_to_pyright(python: str, folder: Path) -> None:
+    """The same script to pyright: no type of it is unknown, and both slips are errors."""
     pytest.importorskip("pyright")
     every = "".join(f"reveal_type(et.{name})\n" for name in et.__all__)
-    (tmp_path / "user.py").write_text(USER + every, encoding="utf-8")
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "user.py"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    (folder / "user.py").write_text(USER + every, encoding="utf-8")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", python, "user.py"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     types = re.findall(r'information: Type of ".*" is "(.*)"', ran.stdout)
     assert len(types) == USER.count("reveal_type") + len(et.__all__), ran.stdout + ran.stderr
     assert not [each for each in types if each in ("Any", "Unknown") or "Unknown" in each], types
@@ -176,9 +175,15 @@ def test_pyright_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_mypy_sees_the_types_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    """Of a built wheel, installed where no editable install is seen."""
-    venv = tmp_path / "venv"
+def test_pyright_sees_the_types_of_the_editable_install(tmp_path: Path) -> None:
+    """Pyright is no requirement (it brings node): ``pip install pyright`` runs this test and that of the wheel."""
+    _revealed_to_pyright(sys.executable, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def python_of_the_wheel(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An interpreter where a built wheel is installed and no editable install is seen."""
+    venv = tmp_path_factory.mktemp("wheel") / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     python = str(venv / "bin" / "python")
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "-q", str(wheel)]
@@ -186,11 +191,21 @@ def test_mypy_sees_the_types_of_the_wheel(wheel: Path, tmp_path: Path) -> None:
     site = next((venv / "lib").glob("python3*")) / "site-packages"
     libraries = {str(Path(importlib.util.find_spec(each).origin).parents[1]) for each in ("numpy", "mypy")}  # type: ignore[union-attr,arg-type]
     (site / "libraries.pth").write_text("\n".join(sorted(libraries)) + "\n", encoding="utf-8")
-    _revealed(python, tmp_path)
     where = subprocess.run(
         [python, "-c", "import eigentoken; print(eigentoken.__file__)"], capture_output=True, text=True
     )
     assert where.stdout.startswith(str(site)), where.stdout + where.stderr
+    return python
+
+
+@pytest.mark.slow
+def test_mypy_sees_the_types_of_the_wheel(python_of_the_wheel: str, tmp_path: Path) -> None:
+    _revealed(python_of_the_wheel, tmp_path)
+
+
+@pytest.mark.slow
+def test_pyright_sees_the_types_of_the_wheel(python_of_the_wheel: str, tmp_path: Path) -> None:
+    _revealed_to_pyright(python_of_the_wheel, tmp_path)
 
 
 # -- verdicts -----------------------------------------------------------------------------------------------------------
