@@ -67,8 +67,8 @@ def observed_simple_top(condition: conditions.SimpleTop, batch: Batch) -> Tensor
 @OBSERVED.register(conditions.NonPrincipalModulusBelow)
 def observed_non_principal_modulus_below(condition: conditions.NonPrincipalModulusBelow, batch: Batch) -> Tensor:
     values = batch.eigen(condition.term)[0]
-    if values.shape[-1] == 1:
-        return -values[:, 0].real
+    if values.shape[-1] == 1:  # there is no other eigenvalue
+        return torch.full((batch.count,), -1.0, dtype=torch.float64)
     gap = values[:, 1:].abs().amax(-1) - values[:, 0].real + ROUNDING
     return torch.maximum(gap, values[:, 0].imag.abs() - ROUNDING) if values.is_complex() else gap
 

@@ -82,8 +82,11 @@ def on_weights_non_principal_modulus_below(
     condition: words.NonPrincipalModulusBelow, environment: SymbolValues
 ) -> Verdict:
     """The leader mu by modulus is real and simple, and positive: mu < 0 would be lambda_d, with lambda_1 < |mu| = -lambda_d,
-    and mu > 0 is lambda_1, with lambda_d > -mu.  So its sign is that of lambda_1 + lambda_d (by real part)."""
+    and mu > 0 is lambda_1, with lambda_d > -mu.  So its sign is that of lambda_1 + lambda_d (by real part).  Where d = 1 there
+    is no other eigenvalue, and nothing is asked of the one."""
     ahead = environment.answer("dominant-modulus", condition.term)
+    if environment.d == 1:
+        return ahead
     ends = _decide(Eigenvalue(condition.term, 1) + Eigenvalue(condition.term, d) > 0, environment)
     positive = undecided("not bound to weights") if ends is None else ends
     return all_of({"a real eigenvalue leads by modulus": ahead, "it is positive (lambda_1 + lambda_d > 0)": positive})

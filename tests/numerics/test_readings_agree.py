@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
+import eigentoken as et
 from eigentoken.numerics.instances.exact import batch_of, draft
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import Plan, plan_for
@@ -87,7 +88,8 @@ def cases(plan: Plan, count: int, denominator: int) -> list[tuple[Case, Any]]:
 def test_conditions_agree(name: str, denominator: int) -> None:
     symmetric = [conditions.Symmetric(V)] if name == "attention-map" else []
     seen = {"holds": 0, "fails": 0}
-    for plan in (plan_for(name).sized((1, 2, 3), (2, 3)), plan_for(name, symmetric).sized((1, 2, 3), (2, 3))):
+    every, line = plan_for(name), plan_for(name).sized((2,), (1,))  # on a line there is no other eigenvalue
+    for plan in (every.sized((1, 2, 3), (2, 3)), plan_for(name, symmetric).sized((1, 2, 3), (2, 3)), line):
         for case, batch in cases(plan, 28, denominator):
             look = IndependentInstance(case.instance, case.k, case.p)
             for condition in CONDITIONS[name]:
@@ -101,6 +103,21 @@ def test_conditions_agree(name: str, denominator: int) -> None:
                 second = CONDITION_TRUTH(condition, look, {})
                 assert second is None or second == verdict.is_holds, (condition, case.instance.as_dict())
     assert min(seen.values()) > 30
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_is_read_on_weights_agrees(size: int) -> None:
+    """A word about one matrix, read on the matrix alone, says what it says of an exact instance."""
+    seen = {"holds": 0, "fails": 0}
+    words = [each for each in CONDITIONS["attention-map"] if getattr(each, "term", None) == V]
+    for case, _ in cases(plan_for("attention-map").sized((2,), (size,)), 24, 1):
+        entries = [[float(entry) for entry in row] for row in case.instance.parameters["V"]]
+        for condition in words:
+            exact, read = CERTIFIED(condition, case), et.certify(condition, entries)
+            if not exact.is_undecided and read != "undecided":
+                assert read == exact.answer.value, (condition, entries)
+                seen[exact.answer.value] += 1
+    assert min(seen.values()) > 5
 
 
 @pytest.mark.parametrize(
