@@ -849,3 +849,14 @@ def test_a_block_that_shows_something_else_is_found() -> None:
     assert docs.shown("x = 1\nx + 1\n# 3\n# 4\nx\n", {}, "") == "x = 1\nx + 1\n# 2\nx\n# 1\n"
     with pytest.raises(ZeroDivisionError):
         docs.shown("1 / 0\n", {}, "")
+
+
+def test_a_source_beside_a_document_that_holds_its_instance_is_refused(tmp_path: Path) -> None:
+    """It would be left unread, and a re-check of another instance would seem to agree."""
+    found = et.classify("oja-map", tokens=[[1, 0], [1, 0]], V=[[1, 0], [0, "1/2"]], alpha="1/4")
+    path = tmp_path / "class.json"
+    path.write_text(json.dumps(found.as_dict()), encoding="utf-8")
+    assert et.recheck(str(path)) == "holds"
+    for other in (np.eye(2), {"system": "oja-map"}, str(path)):
+        with pytest.raises(ValueError, match="holds what it is about"):
+            et.recheck(str(path), source=other)

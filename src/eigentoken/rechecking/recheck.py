@@ -33,6 +33,10 @@ EXPECTED = (
 )
 
 
+#: Documents that hold the whole instance that they speak of.
+_WHOLE = ("classification", "refutation", "strengthen")
+
+
 def recheck_document(
     path: Path,
     *,
@@ -50,6 +54,10 @@ def recheck_document(
     kind = document["schema"].split("/")[1]
     if states is not None and kind != "check":
         raise ValueError(f"states are those of a check report: leave them out beside {document['schema']}")
+    if source is not None and (kind in _WHOLE or (kind == "basin" and document["head"] is None)):
+        raise ValueError(
+            f"a source is a model or a matrix, and {document['schema']} holds what it is about: leave it out"
+        )
     if kind == "check":
         from eigentoken.rechecking.of_reports import recheck_report, stored_arrays
 
