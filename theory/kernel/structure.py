@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,7 @@ from eigentoken.theory.calculus import (
     direction,
     dot,
     expand_definitions,
+    exponential,
     factor,
     instance,
     normal_form,
@@ -61,19 +63,22 @@ from eigentoken.theory.linearization.linearize import Linearization, linearize
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = [
+    "REDUCTIONS",
     "increment",
     "induction",
     "opposite",
     "pair",
     "reduction",
-    "scaling",
     "slope",
     "square",
     "squared_speed",
     "summed",
-    "total",
     "with_values",
 ]
+
+
+#: The names of steps by the normal form of the calculus, for print.
+REDUCTIONS = ("reduction", "total", "scaling", "product", "factors", "exponential_of")
 
 
 @lru_cache(maxsize=64)
@@ -162,20 +167,44 @@ def totals_of(quantities: Iterable[Expression]) -> set[str]:
     return {letter.name for each in quantities for letter in letters_in(frozen(each)) if not letter.indices}
 
 
-def reduction(left: Expression, right: Expression, system: System | None, *premises: Proved) -> Proved:
-    """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
+def reduction(
+    left: Expression, right: Any, system: System | None, *premises: Proved, rule: str = "reduction"
+) -> Proved:
+    """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system.
+
+    The right side may be a term in quantities (:func:`quantity_of`).  ``rule`` is the name under which the step is printed, one
+    of :data:`REDUCTIONS`.
+    """
     joint, hypotheses = joined(premises, system)
-    wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
-    rules = _known(joint, premises, left, right)
-    indexed = {letter.name for side in (left, right) for letter in letters_in(frozen(side)) if letter.indices}
+    if rule not in REDUCTIONS:
+        raise Refused(f"{rule} is no name of a reduction")
+    term = Tensor(right) if isinstance(right, Expression) else right
+    wanted = sp.Eq(Tensor(left), term, evaluate=False)
+    sides = (left, right if isinstance(right, Expression) else quantity_of(term))
+    rules = _known(joint, premises, *sides)
+    indexed = {letter.name for side in sides for letter in letters_in(frozen(side)) if letter.indices}
     if indexed & rules.symmetric:
         raise Refused("what is known of a matrix is not known of one with an index: the matrix is the sum of the heads")
-    rest = normal_form(left - right, rules)
+    rest = normal_form(sides[0] - sides[1], rules)
     if rest.terms:  # with what the vectors of a map are defined as
-        rest = normal_form(expand_definitions(left - right, rules), rules)
+        rest = normal_form(expand_definitions(sides[0] - sides[1], rules), rules)
     if rest.terms:
         raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
-    return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *with_values(wanted)))
+    return prove(proposition(wanted), rule, premises, joint, (*hypotheses, *with_values(wanted)))
+
+
+def quantity_of(term: Any) -> Expression:
+    """The expression whose value the term is: numbers and quantities at the state, their sums, products, powers, exponentials."""
+    if type(term) is Tensor and term.time is None:
+        return term.expression
+    if not term.has(Tensor):
+        return one() * term
+    if isinstance(term, sp.Pow) and term.exp.is_Integer:
+        return quantity_of(term.base) ** int(term.exp)
+    if not isinstance(term, sp.Add | sp.Mul | sp.exp):
+        raise Refused(f"{term} is not made of quantities at the state")
+    parts = [quantity_of(each) for each in term.args]
+    return sum(parts) if term.is_Add else math.prod(parts) if term.is_Mul else exponential(parts[0])
 
 
 def with_values(relation: Any) -> tuple[Proposition, ...]:
@@ -248,26 +277,6 @@ def square(vectors: Expression, *indices: Index) -> Proved:
     return prove(proposition(wanted), "square", (), None, (*with_values(wanted), *with_values(roots)))
 
 
-def total(*expressions: Expression) -> Proved:
-    """``[a + b + ...] = [a] + [b] + ...``."""
-    if len(expressions) < 2:
-        raise Refused("a sum has at least two parts")
-    whole = expressions[0]
-    for each in expressions[1:]:
-        whole = whole + each
-    wanted = sp.Eq(Tensor(whole), sp.Add(*map(Tensor, expressions)), evaluate=False)
-    return prove(proposition(wanted), "total", (), None, with_values(wanted))
-
-
-def scaling(expression: Expression, scale: Any) -> Proved:
-    """``[c e] = c [e]`` for a number c, where both have a value."""
-    number = sp.sympify(scale)
-    if number.has(Tensor):
-        raise Refused(f"the scale must be a number, got {scale}")
-    wanted = sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)
-    return prove(proposition(wanted), "scaling", (), None, with_values(wanted))
-
-
 def pair(proved: Proved, name: str = STATE) -> Proved:
     """Two tokens: ``n = 2`` gives, for every token i, a token j (the other one) with ``sum_k x_k = x_i + x_j``; of any family."""
     if not same(proved.proposition, proposition(sp.Eq(TOKENS, 2, evaluate=False))):
@@ -307,23 +316,16 @@ def summed(proved: Proved) -> Proved:
     relation = relation_of(said.body)
     if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
         raise Refused("what is summed must be an equation or an inequality that is not strict")
-    sides = [as_expression(side).summed(said.letter) for side in relation.args]
-    wanted = proposition(relation.func(Tensor(sides[0]), Tensor(sides[1]), evaluate=False))
+    sides = [sum_over(said.letter, side) for side in relation.args]
+    wanted = proposition(relation.func(*sides, evaluate=False))
     return prove(wanted, "summed", (proved,), proved.system, proved.hypotheses)
 
 
-def as_expression(term: Any) -> Expression:
-    """A linear combination of tensors with coefficients that are free of tensors, as one expression."""
-    total = one() * 0
-    for piece in sp.Add.make_args(sp.expand(term)):
-        tensors = [each for each in sp.Mul.make_args(piece) if isinstance(each, Tensor)]
-        if len(tensors) > 1 or any(isinstance(each, Rate) or each.time is not None for each in tensors):
-            raise Refused(f"{piece} is not linear in one quantity at the state")
-        scale = sp.Mul(*(each for each in sp.Mul.make_args(piece) if not isinstance(each, Tensor)))
-        if scale.atoms(Tensor):
-            raise Refused(f"{piece} is not linear in the quantities")
-        total = total + (tensors[0].expression if tensors else one()) * scale
-    return total
+def sum_over(index: Index, term: Any) -> Tensor:
+    """The sum of a term over an index; a quotient in it must have a name, so that it can be said where the sum has a value."""
+    found = Tensor(quantity_of(term).summed(index))
+    where_defined(found)
+    return found
 
 
 def induction(letter: sp.Symbol, base: Proved, step: Proved, first: int) -> Proved:
