@@ -12,6 +12,7 @@ from eigentoken.theory.derived import connectives
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import TRUE, Disjunction, ForAll, ForAlmostEvery, Implication
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import LyapunovStable
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt

@@ -38,7 +38,7 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
     same,
 )
-from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, lacking, parts_of, prove, without
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_reserved, real_where_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium
@@ -207,11 +207,11 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     system, hypotheses = joined((proved, *guards))
     table = {said.letter: value}
     keep_time(Conjunction((said.guard, said.body)), table)
-    known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
+    known = parts_of(guards)
     check_sort(said.letter, value, known)
-    missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
+    missing = lacking([put(said.guard, table)], known)
     if missing:
-        raise Refused(f"the guard is not proved at this value: {', '.join(map(repr, missing))}")
+        raise Refused(f"the guard is not proved at this value: {missing}")
     return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
 
 
@@ -284,14 +284,13 @@ def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
     if not isinstance(said, Exists):
         raise Refused("a witness is one for what exists")
     system, hypotheses = joined(proofs)
-    known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
+    known = parts_of(proofs)
     check_sort(said.letter, value, known)
     table = {said.letter: value}
     keep_time(Conjunction((said.guard, said.body)), table)
-    wanted = (*conjuncts(put(said.guard, table)), *conjuncts(put(said.body, table)))
-    missing = [each for each in wanted if canonical(each) not in known]
+    missing = lacking([put(said.guard, table), put(said.body, table)], known)
     if missing:
-        raise Refused(f"the witness is not shown to satisfy {', '.join(map(repr, missing))}")
+        raise Refused(f"the witness is not shown to satisfy {missing}")
     return prove(said, "witness", proofs, system, hypotheses, detail=table)
 
 

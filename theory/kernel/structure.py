@@ -15,7 +15,6 @@ from eigentoken.theory.calculus import (
     Assumptions,
     Expression,
     Index,
-    Letter,
     Norm,
     differentiate,
     direction,
@@ -31,6 +30,7 @@ from eigentoken.theory.calculus import (
 )
 from eigentoken.theory.calculus.expressions import frozen
 from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.forms import product_of
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     Conjunction,
@@ -95,14 +95,11 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     rules = Assumptions() if system is None else equation_of(system).assumptions
     of_heads = {system.value, system.score} if system is not None and system.multihead else set()
     for each in premises:
-        word, factors = getattr(each.proposition, "word", None), _product_of_letters(each.proposition)
-        if factors is not None and of_heads.isdisjoint(factors):
-            rules = rules.extended(products={factors[:2]: (Letter(factors[2]),)})
+        written = _written(each.proposition, rules, of_heads, quantities)
+        if written is not None:
+            rules = rules.extended(**written)
             continue
-        multiple = _multiple_of_letter(each.proposition)
-        if multiple is not None:
-            rules = rules.extended(replaced=_replaced(multiple, rules, of_heads, quantities))
-            continue
+        word = getattr(each.proposition, "word", None)
         if not isinstance(word, Symmetric | IsIdentity) or not isinstance(word.term, sp.MatrixSymbol):
             raise Refused(
                 f"a reduction uses the system, the symmetry of letters and their products, got {each.proposition!r}"
@@ -121,45 +118,31 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     return rules
 
 
-def _product_of_letters(said: Proposition) -> tuple[str, str, str] | None:
-    """``A B = C`` for letters: their names."""
+def _written(
+    said: Proposition, rules: Assumptions, of_heads: set[Any], quantities: Iterable[Expression]
+) -> dict[str, Any] | None:
+    """What ``A B = C`` and ``A = c B`` are for the normal form, of letters, c one for a real number.
+
+    None of them is the sum of heads; in the second neither is one of a head, and B is not written as something else in turn.
+    """
     relation = relation_of(said)
-    if not isinstance(relation, sp.Eq) or not isinstance(relation.lhs, sp.MatMul):
+    if not isinstance(relation, sp.Eq) or not relation.lhs.is_Matrix:
         return None
-    parts = (*relation.lhs.args, relation.rhs)
-    if len(parts) != 3 or not all(isinstance(each, sp.MatrixSymbol) for each in parts):
+    (one_scale, left), (scale, right) = map(product_of, relation.args)
+    if one_scale != 1 or len(right) != 1 or any(each.transposed for each in (*left, *right)):
         return None
-    return parts[0].name, parts[1].name, parts[2].name
-
-
-def _multiple_of_letter(said: Proposition) -> tuple[str, sp.Symbol, str] | None:
-    """``A = c B`` for letters, c a letter for a real number: the name of A, c, the name of B."""
-    relation = relation_of(said)
-    if not isinstance(relation, sp.Eq) or not isinstance(relation.rhs, sp.MatMul) or len(relation.rhs.args) != 2:
+    names = {each.name for each in (*left, *right)}
+    if len(left) == 2 and scale == 1 and of_heads.isdisjoint(names):
+        return {"products": {tuple(each.name for each in left): right}}
+    if len(left) != 1 or not isinstance(scale, sp.Symbol) or not scale.is_real:
         return None
-    scale, other = relation.rhs.args
-    letters = isinstance(relation.lhs, sp.MatrixSymbol) and isinstance(other, sp.MatrixSymbol)
-    if not letters or not isinstance(scale, sp.Symbol) or not scale.is_real:
-        return None
-    return relation.lhs.name, scale, other.name
-
-
-def _targets(rules: Assumptions) -> set[str]:
-    """The matrices that others are written in."""
-    return {letter.name for _, letters in rules.replaced.values() for letter in letters or ()}
-
-
-def _replaced(
-    multiple: tuple[str, sp.Symbol, str], rules: Assumptions, of_heads: set[Any], quantities: Iterable[Expression]
-) -> dict[str, tuple[sp.Expr, tuple[Letter, ...]]]:
-    """A written as ``c B``: neither is the sum of heads, and B is not written as something else in turn."""
-    name, scale, other = multiple
     indexed = {letter.name for each in quantities for letter in letters_in(frozen(each)) if letter.indices}
-    if {name, other} & (of_heads | indexed):
-        raise Refused(f"{name} = {scale} {other} is not said of each head")
-    if {name, other} & set(rules.replaced) or name == other or name in _targets(rules):
-        raise Refused(f"{name} or {other} is written as another matrix already")
-    return {name: (scale, (Letter(other),))}
+    if names & (of_heads | indexed):
+        raise Refused(f"{relation} is not said of each head")
+    written = {letter.name for _, letters in rules.replaced.values() for letter in letters or ()} | set(rules.replaced)
+    if names & written or len(names) == 1:
+        raise Refused(f"{left[0].name} or {right[0].name} is written as another matrix already")
+    return {"replaced": {left[0].name: (scale, right)}}
 
 
 def totals_of(quantities: Iterable[Expression]) -> set[str]:
@@ -212,12 +195,25 @@ def with_values(relation: Any) -> tuple[Proposition, ...]:
     return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
 
 
+def written_out(term: Tensor) -> None:
+    """Refuses where it has names for functions of the state: the raw step of a map, its norms."""
+    if any(is_defined(base.name) for base in bases_of(term.key)) or norms_of(term.key) or named_of(term.key):
+        raise Refused(f"{term} has names for functions of the state: write it in the state {STATE}")
+
+
+def _defining(term: Tensor, system: System) -> Assumptions:
+    """What the equation of the system defines, all names of the quantity among it."""
+    rules = equation_of(system).assumptions
+    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
+    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
+        raise Refused(f"{term} has names that {system.name} does not define")
+    return rules
+
+
 def increment(quantity: Expression, system: System) -> Proved:
     """The derivative of a quantity along the flow, or its increment under the map, from the equation of the system."""
     term = Rate(quantity)
-    names = {base.name for base in bases_of(term.key)}
-    if any(map(is_defined, names)) or norms_of(term.key) or named_of(term.key):
-        raise Refused(f"{quantity!r} has names for functions of the state: write it in the state {STATE}")
+    written_out(term)
     found = equation_of(system)
 
     def moved(*indices: Index) -> Expression:
@@ -234,10 +230,7 @@ def increment(quantity: Expression, system: System) -> Proved:
 def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
     """The derivative of a quantity at the state, along a family of vectors; vectors that the map defines move with the state."""
     term = Slope(quantity, along)
-    rules = equation_of(system).assumptions
-    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
-    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
-        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+    rules = _defining(term, system)
     if any(base.name == along for base in bases_of(term.key)):
         raise Refused(f"{along} stands in the quantity: choose another letter for the direction")
     wanted = sp.Eq(term, Tensor(differentiate(quantity, direction(STATE, along), rules)), evaluate=False)
@@ -247,10 +240,7 @@ def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
 def opposite(quantity: Expression, system: System) -> Proved:
     """The value of a quantity at ``-x`` in terms of the state: x changes its sign, and what an odd equation defines does."""
     term = Opposite(quantity)
-    rules = equation_of(system).assumptions
-    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
-    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
-        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+    rules = _defining(term, system)
 
     def negated(name: str) -> Callable[..., Expression]:
         return lambda *indices: -vector(name, *indices)

@@ -233,6 +233,26 @@ def _solve_each(known: Sequence[sp.Basic], parts: Sequence[sp.Basic], seconds: f
     return answers[-1] if answers[-1].status == "sat" else _solve(whole, seconds)
 
 
+def integers_follow(given: Iterable[sp.Basic], goal: sp.Basic, *, seconds: float = 20.0) -> str | None:
+    """The question in SMT-LIB, where z3 answers that the goal holds for all integers that the relations given hold for.
+
+    >>> m = sp.Symbol("m", integer=True)
+    >>> integers_follow([m > 1], m >= 2) is None, integers_follow([m > 1], m >= 3) is None
+    (False, True)
+    """
+    import z3
+
+    known = [sp.sympify(each) for each in given]
+    letters = sorted(set().union(*(each.free_symbols for each in (*known, sp.sympify(goal)))), key=str)
+    if any(each.is_integer is not True for each in letters) or len({each.name for each in letters}) != len(letters):
+        raise TypeError(f"the letters must be different integers, got {', '.join(map(str, letters))}")
+    reading, solver = _ToZ3(integers=True), z3.Solver()
+    solver.set("timeout", int(1000 * seconds))
+    solver.add(*(reading.condition(fact) for each in letters for fact in assumed_of(each)))
+    solver.add(*map(reading.condition, known), z3.Not(reading.condition(sp.sympify(goal))))
+    return str(solver.to_smt2()) if solver.check() == z3.unsat else None
+
+
 def _smtlib(problem: Sequence[sp.Basic]) -> str:
     import z3
 
@@ -268,9 +288,10 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
 
 
 class _ToZ3:
-    """The statements of one question for z3; a part that stands in several is translated once."""
+    """The statements of one question for z3, over the reals or the integers; a part that stands in several is translated once."""
 
-    def __init__(self) -> None:
+    def __init__(self, integers: bool = False) -> None:
+        self.integers = integers
         self.variables: dict[str, Any] = {}
         self._known: dict[sp.Basic, Any] = {}
 
@@ -314,19 +335,24 @@ class _ToZ3:
     def _term(self, expression: sp.Expr) -> Any:
         import z3
 
-        if expression.is_Rational:
+        if self.integers and expression.is_Integer:
+            return z3.IntVal(int(expression))
+        if expression.is_Rational and not self.integers:
             return z3.RealVal(f"{expression.p}/{expression.q}")
         if expression.is_Symbol:
             if expression.is_real is False:
                 raise TypeError(f"{expression} is not real: split it into real and imaginary parts")
-            return self.variables.setdefault(expression.name, z3.Real(expression.name))
+            number = z3.Int if self.integers else z3.Real
+            return self.variables.setdefault(expression.name, number(expression.name))
         if isinstance(expression, sp.Add):
             return z3.Sum(*map(self._number, expression.args))
         if isinstance(expression, sp.Mul):
             return z3.Product(*map(self._number, expression.args))
         if isinstance(expression, sp.Pow) and expression.exp.is_Integer and expression.exp.is_positive:
-            return self._number(expression.base) ** int(expression.exp)
-        raise TypeError(f"{expression} is not a polynomial with rational coefficients")
+            base, power = self._number(expression.base), int(expression.exp)
+            return z3.Product(*[base] * power) if self.integers else base**power
+        numbers = "integer" if self.integers else "rational"
+        raise TypeError(f"{expression} is not a polynomial with {numbers} coefficients")
 
 
 def _refuse(statement: sp.Basic) -> Any:
