@@ -8,9 +8,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import HEAD, Letter, dot, vector
-from eigentoken.theory.derived import connectives
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, connectives, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import TRUE, Disjunction, ForAll, ForAlmostEvery, Implication
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import LyapunovStable

@@ -9,9 +9,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import dot, one, vector
-from eigentoken.theory.derived import connectives, quantities
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, connectives, dynamics, logic, quantities, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,

@@ -8,9 +8,8 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Index
-from eigentoken.theory.derived import connectives
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, logic
+from eigentoken.theory.kernel import books, connectives, logic
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,

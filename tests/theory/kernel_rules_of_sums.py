@@ -24,8 +24,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.derived import quantities
-from eigentoken.theory.kernel import logic, structure, sums, words
+from eigentoken.theory.kernel import logic, quantities, structure, sums, words
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import AtTime, Opposite, Tensor, VectorLetter

@@ -11,9 +11,8 @@ from eigentoken.proofs.steps.theorems import LARGEST_NUMBER, RAYLEIGH_BELOW
 from eigentoken.theory.calculus import HEAD, SLOT, TOKENS, Index, dot, exponential, factor, vector
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.expressions import HEADS, row_sum
-from eigentoken.theory.derived import connectives, quantities
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, logic, structure, sums, words
+from eigentoken.theory.kernel import books, connectives, logic, quantities, structure, sums, words
 from eigentoken.theory.kernel.arithmetic import arithmetic
 from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.defined import where_defined

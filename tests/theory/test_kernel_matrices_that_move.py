@@ -11,7 +11,7 @@ from eigentoken.proofs.steps.fibre_theorems import PUSHED_APART
 from eigentoken.proofs.steps.theorems import COMPARISON
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, vector
 from eigentoken.theory.calculus import matrix as product
-from eigentoken.theory.derived import quantities
+from eigentoken.theory.kernel import quantities
 from eigentoken.theory.kernel.kernel import Kernel, accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import TRUE, ForAll, Proposition, proposition

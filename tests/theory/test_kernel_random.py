@@ -16,9 +16,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentoken.theory.derived import connectives
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import logic
+from eigentoken.theory.kernel import connectives, logic
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,

@@ -14,7 +14,7 @@ import pytest
 
 from eigentoken.theory.kernel.proved import Refused
 from tests.theory.test_kernel_rules import GIVES, REFUSES
-from tests.theory.test_kernel_tree import DERIVED, KERNEL, calls, derived_rules
+from tests.theory.test_kernel_tree import KERNEL, PROGRAMS, calls, derived_rules
 
 #: What every rule shares: refused in one place, asked for by each rule that uses it.
 SHARED = {
@@ -30,7 +30,7 @@ UNREACHED = {
 }
 
 
-PATHS = (*sorted(KERNEL.glob("*.py")), *sorted(DERIVED.glob("*.py")))
+PATHS = tuple(sorted(KERNEL.glob("*.py")))
 
 
 @lru_cache
@@ -46,7 +46,7 @@ def functions(path: Path) -> tuple[ast.FunctionDef, ...]:
 @lru_cache
 def rules_of(path: Path) -> frozenset[str]:
     """The rules that a file of the kernel has, or one of the programs of rules."""
-    if path.parent == DERIVED:
+    if path.stem in PROGRAMS:
         return frozenset(each.name for each in functions(path)) & derived_rules()
     return frozenset(calls(parsed(path)))
 
@@ -92,8 +92,7 @@ def test_every_refusal_of_a_rule_is_shown() -> None:
     missing = []
     for (name, first, last), rule in wanted.items():
         shown = any((name, line) in lines for line in range(first, last + 1))
-        at = next(path for path in PATHS if path.name == name)
-        text = "".join(at.read_text(encoding="utf-8").splitlines()[first - 1 : last])
+        text = "".join((KERNEL / name).read_text(encoding="utf-8").splitlines()[first - 1 : last])
         allowed = any(words in text for words in UNREACHED.get(rule, ()))
         if shown == allowed:  # not shown, or shown although it is said that it cannot be
             missing.append(f"{rule}: {name}:{first}")

@@ -11,8 +11,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import Letter, Norm, dot, factor, vector
-from eigentoken.theory.derived import connectives
-from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, structure, sums, words
+from eigentoken.theory.kernel import books, connectives, dynamics, forms, instances, logic, structure, sums, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (

@@ -12,9 +12,8 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import Index, Letter, delta, dot, exponential, one, vector
-from eigentoken.theory.derived import connectives, quantities
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, forms, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, connectives, dynamics, forms, logic, quantities, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (

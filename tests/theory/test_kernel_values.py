@@ -15,9 +15,18 @@ from eigentoken.proofs.steps.theorems import (
     RAYLEIGH_BELOW,
 )
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
-from eigentoken.theory.derived import connectives, quantities
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, instances, logic, spectra, structure, sums
+from eigentoken.theory.kernel import (
+    books,
+    connectives,
+    dynamics,
+    instances,
+    logic,
+    quantities,
+    spectra,
+    structure,
+    sums,
+)
 from eigentoken.theory.kernel.formulas import Formula, latex
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import (

@@ -26,9 +26,9 @@ from eigentoken.theory.kernel.propositions import (
     Proposition,
     children,
     conjuncts,
-    everywhere,
     proposition,
     relation_of,
+    relations_in,
 )
 from eigentoken.theory.kernel.proved import Enclosed, Proved, Refused, SolverQuestion, joined, prove
 from eigentoken.theory.kernel.tensors import Tensor
@@ -75,7 +75,7 @@ def opaque(statements: Iterable[Any]) -> dict[Any, sp.Symbol]:
 
 def _defined(said: Proposition) -> frozenset[Any]:
     """Where every term of every relation in it has a value."""
-    return frozenset().union(*(where_defined(relation_of(each)) for each in everywhere(said) if isinstance(each, Atom)))
+    return frozenset().union(*map(where_defined, relations_in(said)))
 
 
 def _decided(assumed: list[Any], goal: Any, seconds: float) -> Verdict:

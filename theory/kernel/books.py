@@ -36,6 +36,7 @@ from eigentoken.theory.kernel.propositions import (
     proposition,
     put,
     relation_of,
+    relations_in,
     times_of,
     value_letters,
 )
@@ -379,8 +380,7 @@ def _held_as_a_vector(step: Proved) -> frozenset[Any]:
 
 def _in_numbers(said: Proposition) -> frozenset[Any]:
     """The letters of the eigenvalues and norms that it speaks of."""
-    relations = filter(None, map(relation_of, everywhere(said)))
-    return frozenset().union(*(free_letters(each) for relation in relations for each in relation.atoms(MatrixNumber)))
+    return frozenset().union(*(free_letters(each) for one in relations_in(said) for each in one.atoms(MatrixNumber)))
 
 
 def autonomous(step: Proved) -> bool:

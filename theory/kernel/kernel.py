@@ -14,10 +14,10 @@ from typing import Any
 import sympy as sp
 
 from eigentoken.theory.calculus import Expression
-from eigentoken.theory.derived import connectives, quantities
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import (
     books,
+    connectives,
     dynamics,
     forms,
     formulas,
@@ -25,6 +25,7 @@ from eigentoken.theory.kernel import (
     logic,
     multipliers,
     order,
+    quantities,
     spectra,
     structure,
     sums,

@@ -205,14 +205,19 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     if not isinstance(said, ForAll):
         raise Refused("only what holds for all values of a letter can be taken at one")
     system, hypotheses = joined((proved, *guards))
-    table = {said.letter: value}
-    keep_time(Conjunction((said.guard, said.body)), table)
-    known = parts_of(guards)
-    check_sort(said.letter, value, known)
-    missing = lacking([put(said.guard, table)], known)
+    missing = _lacking_at(said, value, guards, said.guard)
     if missing:
         raise Refused(f"the guard is not proved at this value: {missing}")
+    table = {said.letter: value}
     return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
+
+
+def _lacking_at(said: Binder, value: Any, given: tuple[Proved, ...], *wanted: Proposition) -> str:
+    """What is not given of the parts wanted at a value of the letter, which must be of its sort."""
+    keep_time(Conjunction((said.guard, said.body)), {said.letter: value})
+    known = parts_of(given)
+    check_sort(said.letter, value, known)
+    return lacking([put(each, {said.letter: value}) for each in wanted], known)
 
 
 def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = ()) -> None:
@@ -284,14 +289,10 @@ def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
     if not isinstance(said, Exists):
         raise Refused("a witness is one for what exists")
     system, hypotheses = joined(proofs)
-    known = parts_of(proofs)
-    check_sort(said.letter, value, known)
-    table = {said.letter: value}
-    keep_time(Conjunction((said.guard, said.body)), table)
-    missing = lacking([put(said.guard, table), put(said.body, table)], known)
+    missing = _lacking_at(said, value, proofs, said.guard, said.body)
     if missing:
         raise Refused(f"the witness is not shown to satisfy {missing}")
-    return prove(said, "witness", proofs, system, hypotheses, detail=table)
+    return prove(said, "witness", proofs, system, hypotheses, detail={said.letter: value})
 
 
 def exists_elimination(some: Proved, proved: Proved) -> Proved:

@@ -217,9 +217,14 @@ def everywhere(said: Proposition) -> Iterator[Proposition]:
         yield from everywhere(each)
 
 
+def relations_in(said: Proposition) -> Iterator[Any]:
+    """Every relation that stands in it."""
+    yield from (found for each in everywhere(said) if (found := relation_of(each)) is not None)
+
+
 def quantities(said: Proposition) -> Iterator[Tensor]:
     """Every quantity of the calculus that stands in a relation of it."""
-    for each in filter(None, map(relation_of, everywhere(said))):
+    for each in relations_in(said):
         yield from each.atoms(Tensor)
 
 

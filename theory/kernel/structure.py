@@ -298,14 +298,18 @@ def squared_speed(system: System, weighted: bool = False) -> Expression:
     return size.summed(i)
 
 
+def of_every_index(proved: Proved, kinds: Any, what: str) -> tuple[Proposition, Any]:
+    """What is said of every index without a guard, and the relation in it, which is one of the kinds."""
+    said = proved.proposition
+    relation = relation_of(said.body) if isinstance(said, ForAll) and isinstance(said.letter, Index) else None
+    if not isinstance(relation, kinds) or said.guard != Conjunction(()):
+        raise Refused(f"{what} is needed, for every index, without a guard, got {said!r}")
+    return said, relation
+
+
 def summed(proved: Proved) -> Proved:
     """``a_i <= b_i`` for every token i gives ``sum_i a_i <= sum_i b_i``; also for ``=``.  Scales must not depend on i."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != Conjunction(()):
-        raise Refused("what is summed must hold for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
-        raise Refused("what is summed must be an equation or an inequality that is not strict")
+    said, relation = of_every_index(proved, sp.Le | sp.Ge | sp.Eq, "an equation or an inequality that is not strict")
     sides = [sum_over(said.letter, side) for side in relation.args]
     wanted = proposition(relation.func(*sides, evaluate=False))
     return prove(wanted, "summed", (proved,), proved.system, proved.hypotheses)
@@ -322,14 +326,13 @@ def induction(letter: sp.Symbol, base: Proved, step: Proved, first: int) -> Prov
     """``P(first)`` and ``for all m >= first: P(m) => P(m+1)`` give ``P(m)`` for all integers ``m >= first``."""
     system, hypotheses = joined((base, step))
     said = step.proposition
-    if not (letter.is_integer and isinstance(said, ForAll) and said.letter == letter):
-        raise Refused("the step must be for all values of the integer letter")
+    if not (letter.is_integer and isinstance(said, ForAll) and isinstance(said.body, Implication)):
+        raise Refused("the step must be an implication for all values of the integer letter")
     check_sort(letter, sp.sympify(first))
     check_sort(letter, letter + 1)
-    guard = proposition(sp.Ge(letter, first, evaluate=False))
-    if not same(said.guard, guard) or not isinstance(said.body, Implication):
-        raise Refused(f"the step must be an implication under the guard {letter} >= {first}")
-    claim = said.body.left
+    guard, claim = proposition(sp.Ge(letter, first, evaluate=False)), said.body.left
+    if said.letter != letter or not same(said.guard, guard):
+        raise Refused(f"the step must be for all {letter}, under the guard {letter} >= {first}")
     if not same(said.body.right, put(claim, {letter: letter + 1})):
         raise Refused("the step does not lead from P(m) to P(m + 1)")
     if not same(base.proposition, put(claim, {letter: sp.Integer(first)})):

@@ -16,11 +16,10 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     free_letters,
     proposition,
-    relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.structure import quantity_of, sum_over, with_values
+from eigentoken.theory.kernel.structure import of_every_index, quantity_of, sum_over, with_values
 from eigentoken.theory.kernel.tensors import (
     STATE,
     Tensor,
@@ -102,11 +101,8 @@ def same_state(quantity: Expression, one: Any, other: Any, proved: Proved, syste
 
 def summand(proved: Proved, at: Index) -> Proved:
     """``a_k >= 0`` for every k gives ``sum_k a_k >= a_i``: what is left out is not negative."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
-        raise Refused("what is summed must hold for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Le | sp.Ge) or relation.lts != 0:
+    said, relation = of_every_index(proved, sp.Le | sp.Ge, "a term that is at least zero")
+    if relation.lts != 0:
         raise Refused("what is summed must be said to be at least zero")
     check_sort(said.letter, at)
     each = quantity_of(relation.gts).at((said.letter, at))
@@ -116,11 +112,8 @@ def summand(proved: Proved, at: Index) -> Proved:
 
 def least(proved: Proved, letter: sp.Symbol) -> Proved:
     """Finitely many positive numbers have a positive lower bound: ``a_i > 0`` for every i gives ``c > 0`` with ``a_i >= c``."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
-        raise Refused("the numbers must be positive for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Lt | sp.Gt) or relation.lts != 0:
+    said, relation = of_every_index(proved, sp.Lt | sp.Gt, "a number above zero")
+    if relation.lts != 0:
         raise Refused("the numbers must be said to be above zero")
     if letter.assumptions0 != sp.Symbol("c", positive=True).assumptions0 or letter in free_letters(said):
         raise Refused(f"{letter} must be a new letter for a positive number")

@@ -1,4 +1,7 @@
-"""A quantity and what it is made of: sums, multiples, products, factors, exponentials.  That both are one, the calculus says."""
+"""A quantity and what it is made of: sums, multiples, products, factors, exponentials.  That both are one, the calculus says.
+
+Programs: what they give is proved by a rule that checks it, and they make no ``Proved`` themselves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Steps of logic by connectives alone, with what each refuses; that they follow, the truth table of the kernel says."""
+"""Steps of logic by connectives alone, with what each refuses; that they follow, the truth table of the kernel says.
+
+Programs: what they give is proved by a rule that checks it, and they make no ``Proved`` themselves.
+"""
 
 from __future__ import annotations
 
