@@ -27,6 +27,7 @@ from eigentoken.theory.calculus import (
     one,
     substitute,
     vector,
+    zero,
 )
 from eigentoken.theory.calculus.expressions import frozen
 from eigentoken.theory.kernel.defined import where_defined
@@ -187,7 +188,9 @@ def quantity_of(term: Any) -> Expression:
     if not isinstance(term, sp.Add | sp.Mul | sp.exp):
         raise Refused(f"{term} is not made of quantities at the state")
     parts = [quantity_of(each) for each in term.args]
-    return sum(parts) if term.is_Add else math.prod(parts) if term.is_Mul else exponential(parts[0])
+    return (
+        sum(parts, zero()) if term.is_Add else math.prod(parts, start=one()) if term.is_Mul else exponential(parts[0])
+    )
 
 
 def with_values(relation: Any) -> tuple[Proposition, ...]:

@@ -37,7 +37,7 @@ from eigentoken.theory.proving.polynomial_form import (
     replaced,
 )
 
-__all__ = ["Lemma", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
+__all__ = ["Lemma", "ToZ3", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
 
 _SIGNS = {
     sp.StrictGreaterThan: ">",
@@ -233,31 +233,11 @@ def _solve_each(known: Sequence[sp.Basic], parts: Sequence[sp.Basic], seconds: f
     return answers[-1] if answers[-1].status == "sat" else _solve(whole, seconds)
 
 
-def integers_follow(given: Iterable[sp.Basic], goal: sp.Basic, *, seconds: float = 20.0) -> str | None:
-    """The question in SMT-LIB, where z3 answers that the goal holds for all integers that the relations given hold for.
-
-    >>> m = sp.Symbol("m", integer=True)
-    >>> integers_follow([m > 1], m >= 2) is None, integers_follow([m > 1], m >= 3) is None
-    (False, True)
-    """
-    import z3
-
-    known = [sp.sympify(each) for each in given]
-    letters = sorted(set().union(*(each.free_symbols for each in (*known, sp.sympify(goal)))), key=str)
-    if any(each.is_integer is not True for each in letters) or len({each.name for each in letters}) != len(letters):
-        raise TypeError(f"the letters must be different integers, got {', '.join(map(str, letters))}")
-    reading, solver = _ToZ3(integers=True), z3.Solver()
-    solver.set("timeout", int(1000 * seconds))
-    solver.add(*(reading.condition(fact) for each in letters for fact in assumed_of(each)))
-    solver.add(*map(reading.condition, known), z3.Not(reading.condition(sp.sympify(goal))))
-    return str(solver.to_smt2()) if solver.check() == z3.unsat else None
-
-
 def _smtlib(problem: Sequence[sp.Basic]) -> str:
     import z3
 
     solver = z3.Solver()
-    solver.add(*map(_ToZ3().condition, problem))
+    solver.add(*map(ToZ3().as_clause, problem))
     return str(solver.to_smt2())
 
 
@@ -267,8 +247,8 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
     flat = [part for part in problem if part is not sp.true]
     if any(part is sp.false for part in flat):
         return _Answer("unsat", "one of the statements is false as it stands")
-    reading = _ToZ3()
-    clauses = list(map(reading.condition, flat))
+    reading = ToZ3()
+    clauses = list(map(reading.as_clause, flat))
     notes = []
     for tactic, share in (("qfnra-nlsat", 0.6), ("smt", 0.4)):
         solver = z3.Then("simplify", "purify-arith", "propagate-values", tactic).solver()
@@ -287,7 +267,7 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
     return _Answer("unknown", "; ".join(notes))
 
 
-class _ToZ3:
+class ToZ3:
     """The statements of one question for z3, over the reals or the integers; a part that stands in several is translated once."""
 
     def __init__(self, integers: bool = False) -> None:
@@ -295,7 +275,7 @@ class _ToZ3:
         self.variables: dict[str, Any] = {}
         self._known: dict[sp.Basic, Any] = {}
 
-    def condition(self, statement: sp.Basic) -> Any:
+    def as_clause(self, statement: sp.Basic) -> Any:
         """A relation or Boolean."""
         if statement not in self._known:
             self._known[statement] = self._condition(statement)
@@ -319,7 +299,7 @@ class _ToZ3:
             if isinstance(statement, sp.StrictLessThan):
                 return lhs < rhs
             return lhs <= rhs
-        parts = [self.condition(part) for part in statement.args]
+        parts = [self.as_clause(part) for part in statement.args]
         table = {sp.And: lambda: z3.And(*parts), sp.Or: lambda: z3.Or(*parts), sp.Not: lambda: z3.Not(parts[0])}
         table[sp.Implies] = lambda: z3.Implies(parts[0], parts[1])
         table[sp.Equivalent] = lambda: z3.And(*(parts[0] == part for part in parts[1:]))
