@@ -2,9 +2,10 @@
 
     python tools/trusted.py
 
-Outside of the count, since nothing that is proved rests on it: print, the class that derivations call the rules through, and the
-second opinions of other solvers.  Beside the kernel stand the engines that its rules ask (the calculus, the linearization, the
-decision procedures), and the theorems of books: these are trusted, too, and are counted apart.
+Outside of the count, since nothing that is proved rests on it: print, the class that derivations call the rules through, the
+second opinions of other solvers, and a type that has no code.  Programs of rules prove nothing themselves (a test reads that).
+Beside the kernel stand the engines that its rules ask (the calculus, the linearization, the decision procedures), and the
+theorems of books: these are trusted, too, and are counted apart.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ PARTS = {
     "what words mean": ("words", "forms", "observables", "instances"),
     "acceptance": ("kernel",),
 }
+#: Programs of rules: what they give was proved by a rule that is counted.
+PROGRAMS = ("connectives", "quantities")
 #: Modules of print, and the functions and classes of others on which no proof rests.
 PRINT = ("formulas", "__init__")
 OUTSIDE = {
     "kernel": ("Kernel",),
     "arithmetic": ("second_opinion",),
+    "books": ("Stated",),
     "tensors": (
         "_latex",
         "plain_latex",
@@ -44,7 +48,7 @@ OUTSIDE = {
         "made_of_tokens",
     ),
     "instances": ("latex_velocity_is", "latex_from", "_matrix", "_column", "_factor"),
-    "proved": ("said", "rests_on", "argued", "scope"),
+    "proved": ("said", "rests_on", "argued", "scope", "left", "right", "_digits"),
 }
 ENGINES = ("theory/calculus", "theory/linearization", "theory/proving", "proofs/steps")
 
@@ -88,6 +92,9 @@ def main() -> None:
         print(f"{lines:6}  {part}: {', '.join(PARTS[part])}")
     print(
         f"{sum(found.values()):6}  in all, of {sum(map(lines_of_code, KERNEL.glob('*.py')))} lines of code in theory/kernel"
+    )
+    print(
+        f"{sum(lines_of_code(KERNEL / f'{name}.py') for name in PROGRAMS):6}  programs of rules: {', '.join(PROGRAMS)}"
     )
     for room in ENGINES:
         print(f"{sum(map(lines_of_code, (SOURCE / room).glob('*.py'))):6}  beside it: {room}")

@@ -12,7 +12,7 @@ from eigentoken.proofs.coq.terms import NotExportable
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel.propositions import Atom, Equivalence, ForAll, canonical, free_letters, relation_of
 from eigentoken.theory.kernel.proved import Proved
-from eigentoken.theory.kernel.structure import as_expression
+from eigentoken.theory.kernel.structure import quantity_of
 from eigentoken.theory.kernel.tensors import Tensor
 
 __all__ = ["ALGEBRA"]
@@ -43,7 +43,7 @@ def _summed(node: Proved, speech: Speech) -> str:
     relation = relation_of(said.body)
     sign = {sp.Eq: "=", sp.Le: "<=", sp.Ge: "<="}[relation.func]
     sides = (relation.lhs, relation.rhs) if relation.func in (sp.Eq, sp.Le) else (relation.rhs, relation.lhs)
-    left, right = (tensor_text(Tensor(as_expression(each)).key, speech, {said.letter: "k_"}) for each in sides)
+    left, right = (tensor_text(Tensor(quantity_of(each)).key, speech, {said.letter: "k_"}) for each in sides)
     size = speech.range(said.letter.kind)
     lemma, same = ("total_ext", "same_eq") if sign == "=" else ("total_le", "same_le")
     return (

@@ -9,8 +9,9 @@ import sympy as sp
 
 from eigentoken.theory.calculus import HEAD, Letter, dot, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, connectives, dynamics, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import TRUE, Disjunction, ForAll, ForAlmostEvery, Implication
+from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import LyapunovStable
 from eigentoken.theory.language.conditions import Symmetric
 from eigentoken.theory.language.places import BipartiteAt
@@ -72,7 +73,14 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "argued": {"another system": (lambda: books.argued(P, "so it is", FLOW, HERE), CLASH)},
     "arithmetic": {"another system": (lambda: numbers.arithmetic([HERE, THERE], x**2 >= 0), CLASH)},
-    "cases": {"another system": (lambda: logic.cases(assume(Disjunction((P, Q)), OJA), THERE), CLASH)},
+    "cases": {
+        "another system": (
+            lambda: connectives.cases(
+                assume(Disjunction((P, Q)), OJA), *(assume(Implication(each, P), FLOW) for each in (P, Q))
+            ),
+            CLASH,
+        )
+    },
     "dissipates": {
         "another system": (lambda: dynamics.dissipates(ENERGY, sp.Integer(2), assume(LOSS, FLOW), HERE), CLASH)
     },
@@ -95,7 +103,10 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "identity": {"another system": (lambda: numbers.identity(x, x, HERE, THERE), CLASH)},
     "iff": {
-        "another system": (lambda: logic.iff(assume(Implication(P, Q), OJA), assume(Implication(Q, P), FLOW)), CLASH)
+        "another system": (
+            lambda: connectives.iff(assume(Implication(P, Q), OJA), assume(Implication(Q, P), FLOW)),
+            CLASH,
+        )
     },
     "induction": {
         "premises of two systems": (lambda: structure.induction(m, HERE, THERE, 1), CLASH),
@@ -113,6 +124,16 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     },
     "recall": {"premises of another system": (lambda: recall(assume(P), OJA, {}, THERE), CLASH)},
     "reduction": {
+        "a name of another rule": (
+            lambda: structure.reduction(V_FORM, V_FORM, None, rule="increment"),
+            "no name of a reduction",
+        ),
+        "a quantity at a time": (
+            lambda: structure.reduction(V_FORM, 2 * Tensor(V_FORM, sp.Integer(0)), None),
+            "not made of quantities",
+        ),
+        "another sum": (lambda: structure.reduction(2 * V_FORM, 3 * Tensor(V_FORM), None), "remain"),
+        "another product": (lambda: structure.reduction(V_FORM * V_FORM, Tensor(V_FORM) ** 3, None), "remain"),
         "premises of another system": (lambda: structure.reduction(V_FORM, V_FORM, OJA, THERE), CLASH),
         "a matrix of one head": (
             lambda: structure.reduction(OF_A_HEAD, OF_A_HEAD, None, assume(Symmetric(W))),

@@ -10,7 +10,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, connectives, dynamics, logic, quantities, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
@@ -132,7 +132,7 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         Decreases(ENERGY),
     ),
     "scaling": (
-        lambda: structure.scaling(unit_product("a", "b"), x),
+        lambda: quantities.scaling(unit_product("a", "b"), x),
         eq(Tensor(unit_product("a", "b") * x), x * Tensor(unit_product("a", "b"))),
     ),
     "dissipates": (
@@ -140,7 +140,7 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         Decreases(ENERGY, strict=True),
     ),
     "total": (
-        lambda: structure.total(unit_product("a", "b"), unit_product("a", "w")),
+        lambda: quantities.total(unit_product("a", "b"), unit_product("a", "w")),
         eq(
             Tensor(unit_product("a", "b") + unit_product("a", "w")),
             Tensor(unit_product("a", "b")) + Tensor(unit_product("a", "w")),
@@ -164,7 +164,7 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         Eigenvalue(V, d) <= Eigenvalue(V, 1),
     ),
     "norm_of_symmetric": (
-        lambda: logic.part(
+        lambda: connectives.part(
             words.norm_of_symmetric(V), eq(SpectralNorm(V), sp.Max(sp.Abs(Eigenvalue(V, 1)), sp.Abs(Eigenvalue(V, d))))
         ),
         eq(SpectralNorm(V), sp.Max(sp.Abs(Eigenvalue(V, 1)), sp.Abs(Eigenvalue(V, d)))),
@@ -236,7 +236,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "no expression",
         ),
     },
-    "scaling": {"a scale that is no number": (lambda: structure.scaling(one(), HEIGHT), "must be a number")},
+    "scaling": {"a scale that is no number": (lambda: quantities.scaling(one(), HEIGHT), "must be a number")},
     "dissipates": {
         "another scale": (lambda: dynamics.dissipates(ENERGY, 3, books.argued(LOSS, "so", FLOW)), "not bounded"),
         "a scale with a sign": (lambda: dynamics.dissipates(ENERGY, x, books.argued(LOSS, "so", FLOW)), "positive"),
@@ -255,7 +255,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         ),
         "no system": (lambda: dynamics.dissipates(ENERGY, 2, books.argued(LOSS, "so", None)), "of a system"),
     },
-    "total": {"one part": (lambda: structure.total(unit_product("a", "b")), "two parts")},
+    "total": {"one part": (lambda: quantities.total(unit_product("a", "b")), "two parts")},
     "square": {
         "a scalar": (lambda: structure.square(unit_product("a", "b"), i), "a vector has a square"),
         "an imaginary vector": (lambda: structure.square(vector("a") * sp.I), "not known to be real"),
@@ -291,7 +291,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "a theorem about trajectories, at one state": (
             lambda: books.textbook(
                 replace(THEOREM, time=Time.FLOW),
-                (logic.modus_ponens(assume(Implication(claim_of(HEIGHT > 0), P)), assume(HEIGHT > 0)), assume(Q)),
+                (connectives.modus_ponens(assume(Implication(claim_of(HEIGHT > 0), P)), assume(HEIGHT > 0)), assume(Q)),
                 FLOW,
                 X=V,
             ),

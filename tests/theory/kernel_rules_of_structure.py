@@ -193,9 +193,9 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "a strict inequality": (lambda: structure.summed(assume(every(i, HEIGHT < 1))), "not strict"),
         "a guard": (lambda: structure.summed(assume(every(i, HEIGHT <= 1, x > 0))), "without a guard"),
         "one token": (lambda: structure.summed(assume(HEIGHT <= 1)), "every index"),
-        "a product": (lambda: structure.summed(assume(every(i, HEIGHT**2 <= 1))), "not linear"),
-        "a time": (lambda: structure.summed(assume(every(i, height(t) <= 1))), "not linear"),
-        "a quotient": (lambda: structure.summed(assume(every(i, 1 / HEIGHT <= 1))), "not linear"),
+        "a root": (lambda: structure.summed(assume(every(i, sp.sqrt(HEIGHT) <= 1))), "not made of quantities"),
+        "a time": (lambda: structure.summed(assume(every(i, height(t) <= 1))), "not made of quantities"),
+        "a quotient": (lambda: structure.summed(assume(every(i, 1 / HEIGHT <= 1))), "name the quotient"),
         "a number": (lambda: structure.summed(assume(every(x, x <= 1))), "every index"),
     },
     "induction": {

@@ -24,7 +24,7 @@ from eigentoken.theory.calculus import (
     vector,
 )
 from eigentoken.theory.calculus.expressions import row_sum
-from eigentoken.theory.kernel import logic, structure, sums, words
+from eigentoken.theory.kernel import logic, quantities, structure, sums, words
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, ForAll, proposition
 from eigentoken.theory.kernel.proved import Proved
 from eigentoken.theory.kernel.tensors import AtTime, Opposite, Tensor, VectorLetter
@@ -92,13 +92,13 @@ def _even() -> Proved:
 ROW = exponential(SCORE) * factor(row_sum(SCORE, j), -1)
 
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
-    "product": (lambda: sums.product(FIRST, SECOND), eq(Tensor(FIRST * SECOND), Tensor(FIRST) * Tensor(SECOND))),
+    "product": (lambda: quantities.product(FIRST, SECOND), eq(Tensor(FIRST * SECOND), Tensor(FIRST) * Tensor(SECOND))),
     "factors": (
-        lambda: sums.factors(FIRST * 2 - SECOND**-1),
+        lambda: quantities.factors(FIRST * 2 - SECOND**-1),
         eq(Tensor(FIRST * 2 - SECOND**-1), 2 * Tensor(FIRST) - 1 / Tensor(SECOND)),
     ),
     "exponential_of": (
-        lambda: sums.exponential_of(SCORE),
+        lambda: quantities.exponential_of(SCORE),
         eq(Tensor(exponential(SCORE)), sp.exp(Tensor(SCORE))),
     ),
     "positive": (lambda: sums.positive(exponential(SCORE) * MASKED**-1), Tensor(exponential(SCORE) * MASKED**-1) > 0),
@@ -215,9 +215,9 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
             "one member for each token",
         ),
     },
-    "product": {"a vector": (lambda: sums.product(vector("a"), FIRST), "a term must be a scalar")},
-    "factors": {"a vector": (lambda: sums.factors(vector("a")), "no number")},
-    "exponential_of": {"a sum in the exponent": (lambda: sums.exponential_of(FIRST.summed(i)), "without sums")},
+    "product": {"a vector": (lambda: quantities.product(vector("a"), FIRST), "a term must be a scalar")},
+    "factors": {"a vector": (lambda: quantities.factors(vector("a")), "no number")},
+    "exponential_of": {"a sum in the exponent": (lambda: quantities.exponential_of(FIRST.summed(i)), "without sums")},
     "positive": {
         "an inner product": (lambda: sums.positive(FIRST), "no sum of products"),
         "a negative scale": (lambda: sums.positive(exponential(SCORE) * -1), "no sum of products"),

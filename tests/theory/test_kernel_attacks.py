@@ -12,7 +12,7 @@ from eigentoken.theory.calculus import HEAD, SLOT, TOKENS, Index, dot, exponenti
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.expressions import HEADS, row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, logic, structure, sums, words
+from eigentoken.theory.kernel import books, connectives, logic, quantities, structure, sums, words
 from eigentoken.theory.kernel.arithmetic import arithmetic
 from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.defined import where_defined
@@ -173,7 +173,7 @@ def test_the_index_of_a_sum_is_no_value(name: str) -> None:
 @pytest.mark.parametrize("part", [MaskEntry("causal", i, j), Delta(i, j)])
 def test_what_can_be_zero_is_no_divisor(part: Any) -> None:
     """``c_ij c_ij^-1 = 1`` of any two tokens: every token would see every other."""
-    whole = sums.product(factor(part, -1), factor(part))
+    whole = quantities.product(factor(part, -1), factor(part))
     assert proposition(sp.Ne(Tensor(factor(part)), 0)) in whole.hypotheses
     refuted = numbers.arithmetic([whole, logic.assume(equation(Tensor(factor(part)), 0))], FALSE)
     with pytest.raises(Refused, match="spoken of outside"):
@@ -190,7 +190,7 @@ def test_a_row_of_what_another_token_sees_may_be_empty() -> None:
         row = factor(row_sum(own, j, masks))
         with pytest.raises(Refused, match="no sum of products"):
             sums.positive(row)
-        assert proposition(sp.Ne(Tensor(row), 0)) in sums.product(row**-1, row).hypotheses
+        assert proposition(sp.Ne(Tensor(row), 0)) in quantities.product(row**-1, row).hypotheses
     assert not sums.positive(factor(row_sum(own, j, (MaskEntry("causal", i, j),)))).hypotheses
 
 
@@ -273,7 +273,7 @@ def test_the_number_of_tokens_or_heads_is_not_captured(index: Index, count: sp.S
     here = proposition(equation(Tensor(dot(vector("v", index), vector("z")).summed(index)), c))
     vacuous = logic.generalise(sp.Symbol("m", integer=True, positive=True), logic.assume(here))
     whole = logic.generalise(VectorLetter("v"), logic.discharge(here, vacuous))
-    renamed = logic.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
+    renamed = connectives.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
     said = logic.instantiate(renamed, vector("w")).proposition
     assert count in said.left.word.relation.free_symbols
     assert said.right.letter != count
@@ -290,7 +290,7 @@ def test_the_dimension_of_a_matrix_is_not_arbitrary() -> None:
         guards = conjuncts(put(every.proposition.guard, {ell: sp.Integer(2)}))
         return logic.instantiate(every, sp.Integer(2), *(numbers.integers([plane], each) for each in guards))
 
-    moduli = logic.modus_ponens(words.meaning(below.proposition.word), below)
+    moduli = connectives.modus_ponens(words.meaning(below.proposition.word), below)
     absurd = numbers.arithmetic([second(moduli), second(words.modulus(V)), low], sp.false)
     line = numbers.arithmetic([logic.discharge(plane.proposition, absurd)], sp.Lt(d, 2, evaluate=False))
     with pytest.raises(Refused, match="belongs to the system"):

@@ -11,7 +11,7 @@ from eigentoken.proofs.steps.fibre_theorems import PUSHED_APART
 from eigentoken.proofs.steps.theorems import COMPARISON
 from eigentoken.theory.calculus import Expression, Index, dot, exponential, vector
 from eigentoken.theory.calculus import matrix as product
-from eigentoken.theory.kernel import sums
+from eigentoken.theory.kernel import quantities
 from eigentoken.theory.kernel.kernel import Kernel, accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import TRUE, ForAll, Proposition, proposition
@@ -94,6 +94,6 @@ def test_a_root_of_an_inner_product_is_no_term(power: Any) -> None:
     """``[q^(1/2)] [q^(1/2)] = [q]`` said that every inner product is at least zero."""
     root = HEIGHT**power
     with pytest.raises(Refused, match="whole number"):
-        sums.product(root, root)
+        quantities.product(root, root)
     with pytest.raises(Refused, match="whole number"):
         Tensor(exponential(root))

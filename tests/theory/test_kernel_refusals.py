@@ -14,7 +14,7 @@ import pytest
 
 from eigentoken.theory.kernel.proved import Refused
 from tests.theory.test_kernel_rules import GIVES, REFUSES
-from tests.theory.test_kernel_tree import KERNEL, calls
+from tests.theory.test_kernel_tree import KERNEL, PROGRAMS, calls, derived_rules
 
 #: What every rule shares: refused in one place, asked for by each rule that uses it.
 SHARED = {
@@ -30,6 +30,9 @@ UNREACHED = {
 }
 
 
+PATHS = tuple(sorted(KERNEL.glob("*.py")))
+
+
 @lru_cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -42,12 +45,14 @@ def functions(path: Path) -> tuple[ast.FunctionDef, ...]:
 
 @lru_cache
 def rules_of(path: Path) -> frozenset[str]:
-    """The rules that a file of the kernel has."""
+    """The rules that a file of the kernel has, or one of the programs of rules."""
+    if path.stem in PROGRAMS:
+        return frozenset(each.name for each in functions(path)) & derived_rules()
     return frozenset(calls(parsed(path)))
 
 
 def rule_called(rule: str) -> ast.FunctionDef | None:
-    for path in sorted(KERNEL.glob("*.py")):
+    for path in PATHS:
         for function in functions(path):
             if function.name == rule and rule in rules_of(path):
                 return function
@@ -57,7 +62,7 @@ def rule_called(rule: str) -> ast.FunctionDef | None:
 def refusals() -> dict[tuple[str, int, int], str]:
     """The first and last line of every ``raise Refused(...)`` inside a rule, by file, with the name of the rule."""
     found = {}
-    for path in sorted(KERNEL.glob("*.py")):
+    for path in PATHS:
         rules = rules_of(path) & set(GIVES)
         for function in functions(path):
             for node in ast.walk(function):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -9,16 +11,20 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import Letter, Norm, dot, factor, vector
-from eigentoken.theory.kernel import books, dynamics, forms, instances, logic, structure, sums, words
+from eigentoken.theory.kernel import books, connectives, dynamics, forms, instances, logic, structure, sums, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
+    FALSE,
+    TRUE,
     Atom,
     Conjunction,
+    Disjunction,
     Equivalence,
     ForAll,
     Implication,
     Negation,
+    Proposition,
     proposition,
     same,
 )
@@ -122,14 +128,18 @@ def test_a_matrix_that_is_a_multiple_of_another_is_written_in_it() -> None:
 
 
 def test_hypotheses_are_kept_and_dropped_as_they_should() -> None:
-    assert logic.discharge(P, logic.conjunction(assume(P), assume(Q))).hypotheses == (Q,)
-    assert logic.discharge(Conjunction((P, Q)), logic.conjunction(assume(P), assume(Q))).hypotheses == ()
-    assert logic.conjunction(assume(Conjunction((P, Q)))).hypotheses == (P, Q)
-    given = logic.modus_ponens(assume(Implication(R, P)), assume(R))
-    assert set(logic.supply(logic.conjunction(assume(P), assume(Q)), given).hypotheses) == {Q, R, Implication(R, P)}
+    assert logic.discharge(P, connectives.conjunction(assume(P), assume(Q))).hypotheses == (Q,)
+    assert logic.discharge(Conjunction((P, Q)), connectives.conjunction(assume(P), assume(Q))).hypotheses == ()
+    assert connectives.conjunction(assume(Conjunction((P, Q)))).hypotheses == (P, Q)
+    given = connectives.modus_ponens(assume(Implication(R, P)), assume(R))
+    assert set(logic.supply(connectives.conjunction(assume(P), assume(Q)), given).hypotheses) == {
+        Q,
+        R,
+        Implication(R, P),
+    }
     assert logic.generalise(x, assume(x > 1), x > 1).hypotheses == ()
     assert set(spectrum(index=k).hypotheses) == {P, claim_of(k <= d), claim_of(1 + alpha * Eigenvalue(V, k) > 0)}
-    assert logic.conjunction(assume(P), assume(Q, OJA)).system == OJA
+    assert connectives.conjunction(assume(P), assume(Q, OJA)).system == OJA
 
 
 def test_an_observable_with_a_letter_of_its_own_keeps_its_definition() -> None:
@@ -213,3 +223,55 @@ def test_a_bound_letter_is_renamed_before_it_captures() -> None:
 def test_words_print_and_carry_nothing() -> None:
     told = assume(P).said("V is symmetric")
     assert (told.proposition, told.hypotheses, told.caption) == (P, (P,), "V is symmetric")
+
+
+def test_the_truth_table_is_read_until_it_is_decided() -> None:
+    """Forty parts and a chain of forty implications: rows that are decided are not split further."""
+    parts = [claim_of(x > each) for each in range(40)]
+    assert logic.tautology([assume(each) for each in parts], Conjunction(tuple(parts))).rule == "tautology"
+    chain = [Implication(one, other) for one, other in itertools.pairwise(parts)]
+    assert logic.tautology(map(assume, chain), Implication(parts[0], parts[-1])).rule == "tautology"
+    with pytest.raises(Refused, match="connectives"):
+        logic.tautology(map(assume, chain[1:]), Implication(parts[0], parts[-1]))
+
+
+def test_the_truth_table_agrees_with_every_row() -> None:
+    """Random formulas in four letters, against all sixteen rows by another reading of the connectives."""
+    letters = [claim_of(x > each) for each in range(4)]
+    draw = random.Random(7)
+    told = {True: 0, False: 0}
+    for _ in range(300):
+        said, other = (_formula(draw, letters, 4) for _ in range(2))
+        rows = [dict(zip(letters, row, strict=True)) for row in itertools.product((False, True), repeat=4)]
+        follows = all(_holds(other, row) for row in rows if _holds(said, row))
+        try:
+            logic.tautology([assume(said)], other)
+            found = True
+        except Refused:
+            found = False
+        assert found is follows
+        told[follows] += 1
+    assert min(told.values()) > 30
+
+
+def _formula(draw: random.Random, letters: list[Proposition], depth: int) -> Proposition:
+    if depth == 0 or draw.random() < 0.2:
+        return draw.choice([*letters, TRUE, FALSE])
+    one, other = (_formula(draw, letters, depth - 1) for _ in range(2))
+    kinds = (Conjunction((one, other)), Disjunction((one, other)), Implication(one, other), Equivalence(one, other))
+    return draw.choice([*kinds, Negation(one)])
+
+
+def _holds(said: Proposition, row: dict[Proposition, bool]) -> bool:
+    match said:
+        case Conjunction(parts):
+            return all(_holds(each, row) for each in parts)
+        case Disjunction(parts):
+            return any(_holds(each, row) for each in parts)
+        case Implication(left, right):
+            return _holds(right, row) if _holds(left, row) else True
+        case Equivalence(left, right):
+            return _holds(left, row) is _holds(right, row)
+        case Negation(inner):
+            return not _holds(inner, row)
+    return row[said]

@@ -16,7 +16,17 @@ from eigentoken.proofs.steps.theorems import (
 )
 from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, dynamics, instances, logic, spectra, structure, sums
+from eigentoken.theory.kernel import (
+    books,
+    connectives,
+    dynamics,
+    instances,
+    logic,
+    quantities,
+    spectra,
+    structure,
+    sums,
+)
 from eigentoken.theory.kernel.formulas import Formula, latex
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.propositions import (
@@ -106,9 +116,9 @@ def test_a_theorem_is_about_matrices_of_the_size_d() -> None:
 
 def test_a_matrix_in_a_scale_is_replaced() -> None:
     """``[lambda_1(Q) |u|^2] = lambda_1(Q) |u|^2`` for every Q: at W, on both sides."""
-    found = logic.instantiate(logic.generalise(Q, structure.scaling(dot(u, u), Eigenvalue(Q, 1))), W)
+    found = logic.instantiate(logic.generalise(Q, quantities.scaling(dot(u, u), Eigenvalue(Q, 1))), W)
     assert Q not in free_letters(found.proposition)
-    assert same(found.proposition, structure.scaling(dot(u, u), Eigenvalue(W, 1)).proposition)
+    assert same(found.proposition, quantities.scaling(dot(u, u), Eigenvalue(W, 1)).proposition)
 
 
 def test_a_time_hides_no_quantity() -> None:
@@ -188,7 +198,7 @@ def test_what_is_recalled_for_a_fixed_matrix_is_not_put_for_one_that_moves() -> 
         @property
         def proofs(self) -> dict[str, Proved]:
             found = books.textbook(OPERATOR_NORM, (), None, A=Q, z=u)
-            return {"": logic.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False))}
+            return {"": connectives.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False))}
 
     statement = Fixed()
     recalled = books.recall(statement, statement.proofs, None, {Q: P})
@@ -202,7 +212,10 @@ def test_a_matrix_that_a_proof_holds_fixed_does_not_move_because_a_statement_say
     form = Tensor(dot(u, u, (Letter("Q", False, (h,)),)))
     positive = logic.assume(ForAll(h, TRUE, proposition(sp.Gt(form, 0))))
     least = logic.discharge(positive.proposition, sums.least(positive, sp.Symbol("c", positive=True)))
-    for proved, told in ((logic.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False)), ""), (least, "recall holds")):
+    for proved, told in (
+        (connectives.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False)), ""),
+        (least, "recall holds"),
+    ):
         said = SimpleNamespace(id="X", systems=(), conditions=(BoundedInTime("Q"),), claims=(), proofs={"": proved})
         assert verdict(books.recall(said, said.proofs, None, {Q: P})).startswith(told)
 

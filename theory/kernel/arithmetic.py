@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from eigentoken.theory.kernel.closed import BITS, balls, is_closed
+from eigentoken.theory.kernel.closed import BITS, is_closed, sign
 from eigentoken.theory.kernel.defined import where_defined
 from eigentoken.theory.kernel.propositions import (
     Atom,
@@ -28,32 +28,35 @@ from eigentoken.theory.kernel.propositions import (
     conjuncts,
     proposition,
     relation_of,
+    relations_in,
 )
 from eigentoken.theory.kernel.proved import Enclosed, Proved, Refused, SolverQuestion, joined, prove
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import MatrixNumber
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
+from eigentoken.theory.proving.integer_arithmetic import integers_follow
 from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.proving.polynomial_form import assumed_of
 from eigentoken.theory.proving.real_arithmetic import prove as decide
 
 __all__ = ["arithmetic", "enclosure", "identity", "integers", "opaque", "scalar_form", "second_opinion"]
+
+
+_BOOLEANS: dict[type, Any] = {
+    Conjunction: sp.And,
+    Disjunction: sp.Or,
+    Negation: sp.Not,
+    Implication: sp.Implies,
+    Equivalence: sp.Equivalent,
+}
 
 
 def scalar_form(said: Proposition) -> Any:
     """A proposition without binders whose atoms are relations, as a sympy Boolean."""
     if isinstance(said, Atom) and isinstance(said.word, Relation):
         return said.word.relation
-    if isinstance(said, Conjunction | Disjunction):
-        kind = sp.And if isinstance(said, Conjunction) else sp.Or
-        return kind(*(scalar_form(each) for each in said.parts))
-    if isinstance(said, Negation):
-        return sp.Not(scalar_form(said.part))
-    if isinstance(said, Implication):
-        return sp.Implies(scalar_form(said.left), scalar_form(said.right))
-    if isinstance(said, Equivalence):
-        return sp.Equivalent(scalar_form(said.left), scalar_form(said.right))
+    if type(said) in _BOOLEANS:
+        return _BOOLEANS[type(said)](*map(scalar_form, children(said)))
     raise Refused(f"arithmetic reads relations and connectives, got {said!r}: take it at a value, or unfold it, first")
 
 
@@ -72,8 +75,7 @@ def opaque(statements: Iterable[Any]) -> dict[Any, sp.Symbol]:
 
 def _defined(said: Proposition) -> frozenset[Any]:
     """Where every term of every relation in it has a value."""
-    inner = frozenset().union(*(map(_defined, children(said))))
-    return inner | (where_defined(relation_of(said)) if isinstance(said, Atom) else frozenset())
+    return frozenset().union(*map(where_defined, relations_in(said)))
 
 
 def _decided(assumed: list[Any], goal: Any, seconds: float) -> Verdict:
@@ -151,25 +153,15 @@ def integers(premises: Iterable[Proved], said: Any) -> Proved:
     >>> integers([], sp.Or(sp.Eq(ell, 1), sp.Ge(ell, 2))).rule
     'integers'
     """
-    import z3
-
-    given = tuple(premises)
-    wanted = proposition(said)
+    given, wanted = tuple(premises), proposition(said)
     system, hypotheses = joined(given)
-    read = [scalar_form(each.proposition) for each in given]
-    goal = scalar_form(wanted)
-    letters = sorted(set().union(*(sp.sympify(each).free_symbols for each in (*read, goal))), key=str)
-    if any(each.is_integer is not True for each in letters) or len({each.name for each in letters}) != len(letters):
-        raise Refused(f"the letters must be different integers, got {', '.join(map(str, letters))}")
-    names = {each: z3.Int(each.name) for each in letters}
-    solver = z3.Solver()
-    solver.set("timeout", 20_000)
-    for each in letters:
-        solver.add(*(_integer(fact, names) for fact in assumed_of(each)))
-    solver.add(*(_integer(each, names) for each in read), z3.Not(_integer(goal, names)))
-    if solver.check() != z3.unsat:
+    try:
+        question = integers_follow([scalar_form(each.proposition) for each in given], scalar_form(wanted))
+    except TypeError as problem:
+        raise Refused(f"arithmetic of integers cannot read it: {problem}") from problem
+    if question is None:
         raise Refused("it does not follow for integers")
-    return prove(wanted, "integers", given, system, hypotheses, solver.to_smt2())
+    return prove(wanted, "integers", given, system, hypotheses, question)
 
 
 def only_integers(said: Proposition) -> bool:
@@ -178,38 +170,6 @@ def only_integers(said: Proposition) -> bool:
     if relation is None or relation.atoms(MatrixNumber, Tensor):
         return False
     return all(each.is_integer for each in relation.free_symbols)
-
-
-def _integer(term: Any, names: dict[Any, Any]) -> Any:
-    """A relation, Boolean or polynomial over the integers, for z3."""
-    import z3
-
-    table: dict[type, Any] = {
-        sp.Eq: lambda a, b: a == b,
-        sp.Ne: lambda a, b: a != b,
-        sp.Lt: lambda a, b: a < b,
-        sp.Le: lambda a, b: a <= b,
-        sp.Gt: lambda a, b: a > b,
-        sp.Ge: lambda a, b: a >= b,
-        sp.And: z3.And,
-        sp.Or: z3.Or,
-        sp.Not: z3.Not,
-        sp.Implies: z3.Implies,
-        sp.Equivalent: lambda a, b: a == b,
-        sp.Add: lambda *parts: z3.Sum(*parts),
-        sp.Mul: lambda *parts: z3.Product(*parts),
-    }
-    if term in (sp.true, sp.false):
-        return z3.BoolVal(bool(term))
-    if isinstance(term, sp.Integer):
-        return z3.IntVal(int(term))
-    if term in names:
-        return names[term]
-    if isinstance(term, sp.Pow) and isinstance(term.exp, sp.Integer) and term.exp > 0:
-        return z3.Product(*[_integer(term.base, names)] * int(term.exp))
-    if type(term) in table:
-        return table[type(term)](*(_integer(each, names) for each in term.args))
-    raise Refused(f"{term} is no polynomial with integer coefficients")
 
 
 def enclosure(said: Any) -> Proved:
@@ -225,21 +185,12 @@ def enclosure(said: Any) -> Proved:
     relation = relation_of(wanted)
     if relation is None or isinstance(relation, sp.Eq) or not all(map(is_closed, relation.args)):
         raise Refused(f"balls decide inequalities of numbers without letters, got {wanted!r}")
-    for bits in BITS:
-        found = balls(*relation.args, bits=bits)
-        if found is not None and not found[0].overlaps(found[1]):
-            break
-    else:
+    above = sign(sp.Add(relation.lhs, sp.Mul(-1, relation.rhs, evaluate=False), evaluate=False))
+    if above is None:
         raise Refused(f"balls of {BITS[-1]} bits do not tell the two sides apart: {relation}")
-    below = bool(found[0] < found[1])
-    if not (isinstance(relation, sp.Ne) or isinstance(relation, sp.Lt | sp.Le) == below):
+    if not (isinstance(relation, sp.Ne) or isinstance(relation, sp.Lt | sp.Le) == (above < 0)):
         raise Refused(f"it is false: {relation}")
-    shown = next(
-        pair
-        for digits in (3, 6, 20, 700)
-        if (pair := [each.str(digits, radius=False) for each in found]) and len(set(pair)) == 2
-    )
-    return prove(wanted, "enclosure", (), None, (), Enclosed(relation, *shown))
+    return prove(wanted, "enclosure", (), None, (), Enclosed(relation))
 
 
 def identity(left: Any, right: Any, *premises: Proved) -> Proved:

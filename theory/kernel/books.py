@@ -30,15 +30,17 @@ from eigentoken.theory.kernel.propositions import (
     canonical,
     children,
     conjuncts,
+    everywhere,
     free_letters,
     keep_time,
     proposition,
     put,
     relation_of,
+    relations_in,
     times_of,
     value_letters,
 )
-from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, lacking, parts_of, prove
 from eigentoken.theory.kernel.tensors import STATE, Tensor, VectorLetter
 from eigentoken.theory.language.claims import AlmostEveryConverges
 from eigentoken.theory.language.conditions import BoundedInTime, Nonsingular, OfOneMatrix, UniformlyContinuous
@@ -173,11 +175,9 @@ def _at_one_state(said: Proposition) -> bool:
 
 
 def _of_almost_every_start(said: Proposition) -> bool:
-    word = getattr(said, "word", None)
-    return (
-        isinstance(said, ForAlmostEvery)
-        or isinstance(word, AlmostEveryConverges)
-        or any(map(_of_almost_every_start, children(said)))
+    return any(
+        isinstance(each, ForAlmostEvery) or isinstance(getattr(each, "word", None), AlmostEveryConverges)
+        for each in everywhere(said)
     )
 
 
@@ -199,10 +199,10 @@ def textbook(theorem: Textbook, premises: tuple[Proved, ...], system: System | N
         raise Refused(
             f"{theorem.name} is about almost every start: what it needs must not rest on what one of them does"
         )
-    known = {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
-    missing = [part for each in needed for part in conjuncts(each) if canonical(part) not in known]
+    known = parts_of(premises)
+    missing = lacking(needed, known)
     if missing:
-        raise Refused(f"{theorem.name} needs {'; '.join(map(repr, missing))}, which no premise proves")
+        raise Refused(f"{theorem.name} needs {missing}, which no premise proves")
     empty = _not_asked(needed, conclusion)
     if empty:
         raise Refused(
@@ -247,10 +247,9 @@ def recall(
     table = {**values, **letters}
     wanted = needed(statement, proofs, system, letters)
     joint, hypotheses = joined(premises, system)
-    known = {canonical(part) for each in premises for part in conjuncts(each.proposition)}
-    missing = [each for each in wanted if canonical(each) not in known]
+    missing = lacking(wanted, parts_of(premises))
     if missing:
-        raise Refused(f"{statement.id} needs {'; '.join(map(repr, missing))}, which is not proved here")
+        raise Refused(f"{statement.id} needs {missing}, which is not proved here")
     said = put(whole.proposition, table)
     return prove(
         said,
@@ -381,9 +380,7 @@ def _held_as_a_vector(step: Proved) -> frozenset[Any]:
 
 def _in_numbers(said: Proposition) -> frozenset[Any]:
     """The letters of the eigenvalues and norms that it speaks of."""
-    relation = relation_of(said)
-    here = () if relation is None else relation.atoms(MatrixNumber)
-    return frozenset().union(*map(free_letters, here), *map(_in_numbers, children(said)))
+    return frozenset().union(*(free_letters(each) for one in relations_in(said) for each in one.atoms(MatrixNumber)))
 
 
 def autonomous(step: Proved) -> bool:

@@ -113,7 +113,7 @@ def stability_of_any(place: Place, system: System) -> Proved:
     if not isinstance(place, ConsensusAt) or place.index != 1:
         raise Refused("the first eigenvector of the value matrix is what this is about")
     found, table = engine(place, system, masks=("full", "causal"))
-    real, imaginary, size = sp.symbols("a b m", real=True)
+    real, size = sp.symbols("a m", real=True)
     measures = {real: EigenvalueRealPart(place.term, ell), size: EigenvalueModulus(place.term, ell), **table}
     parts: list[Proposition] = []
     for entry in found.tangent:
@@ -123,11 +123,13 @@ def stability_of_any(place: Place, system: System) -> Proved:
         if entry.block is not None or not all(each.is_real for each in value.free_symbols):
             raise Refused(f"the classes of {system.name} at consensus are not of the kind that is read here")
         if LAMBDA_L in value.free_symbols:
-            complex_ = value.subs(LAMBDA_L, real + sp.I * imaginary)
-            measured = sp.re(complex_) if _is_flow(system) else complex_ * sp.conjugate(complex_)
-            measured = sp.expand(sp.together(sp.expand(measured)).subs(imaginary**2, size**2 - real**2))
-            if imaginary in measured.free_symbols or measured.has(sp.I, sp.re, sp.im, sp.conjugate):
+            slope, rest = sp.diff(value, LAMBDA_L), value.subs(LAMBDA_L, 0)
+            if slope.has(
+                LAMBDA_L
+            ):  # else it is a + b lambda: Re is a + b Re lambda, the square of the modulus as below
                 raise Refused("the modulus of a class is no function of the real part and the modulus of an eigenvalue")
+            square = rest**2 + 2 * rest * slope * real + slope**2 * size**2
+            measured = sp.expand(rest + slope * real if _is_flow(system) else square)
             bound = sp.Lt(in_words(sp.factor(measured), measures), 0 if _is_flow(system) else 1)
             inside = proposition(bound)
             if TOKEN in value.free_symbols:

@@ -43,24 +43,24 @@ def bilinear(left: Expression, term: Any, right: Expression) -> Expression:
     """``left^T X right`` for sums of products of letters, transposed or not, with real scales."""
     total = zero()
     for part in term.args if isinstance(term, sp.MatAdd) else (term,):
-        scale, letters = _product(part)
+        scale, letters = product_of(part)
         total = total + dot(left, right, letters) * scale
     return total
 
 
-def _product(term: Any) -> tuple[sp.Expr, tuple[Letter, ...]]:
+def product_of(term: Any) -> tuple[sp.Expr, tuple[Letter, ...]]:
     """The scale and the letters of a product of matrices."""
     if isinstance(term, sp.MatrixSymbol) and term.shape == (d, d):
         return sp.Integer(1), (Letter(term.name),)
     if isinstance(term, sp.Identity) and term.shape == (d, d):
         return sp.Integer(1), ()
     if isinstance(term, sp.Transpose):
-        scale, letters = _product(term.arg)
+        scale, letters = product_of(term.arg)
         return scale, transpose(letters)
     if isinstance(term, sp.MatMul):
         whole: tuple[sp.Expr, tuple[Letter, ...]] = (sp.Integer(1), ())
         for each in term.args:
-            scale, letters = _product(each) if each.is_Matrix else (each, ())
+            scale, letters = product_of(each) if each.is_Matrix else (each, ())
             whole = (whole[0] * scale, whole[1] + letters)
         return whole
     raise Refused(f"{term} is no sum of products of d x d letters: give the rest a letter of its own")

@@ -17,6 +17,7 @@ from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import (
     books,
+    connectives,
     dynamics,
     forms,
     formulas,
@@ -24,6 +25,7 @@ from eigentoken.theory.kernel import (
     logic,
     multipliers,
     order,
+    quantities,
     spectra,
     structure,
     sums,
@@ -89,12 +91,12 @@ class Kernel:
     # -- logic ------------------------------------------------------------------------------------------------------------
 
     discharge = staticmethod(logic.discharge)
-    conjunction = staticmethod(logic.conjunction)
-    modus_ponens = staticmethod(logic.modus_ponens)
+    conjunction = staticmethod(connectives.conjunction)
+    modus_ponens = staticmethod(connectives.modus_ponens)
     supply = staticmethod(logic.supply)
-    part = staticmethod(logic.part)
-    cases = staticmethod(logic.cases)
-    iff = staticmethod(logic.iff)
+    part = staticmethod(connectives.part)
+    cases = staticmethod(connectives.cases)
+    iff = staticmethod(connectives.iff)
     tautology = staticmethod(logic.tautology)
     generalise = staticmethod(logic.generalise)
     instantiate = staticmethod(logic.instantiate)
@@ -109,7 +111,7 @@ class Kernel:
 
     def unfold(self, proved: Proved) -> Proved:
         """The meaning of a proved word."""
-        return logic.modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
+        return connectives.modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
 
     def half_space(self, word: Any) -> Proved:
         return words.half_space(word, self.system)
@@ -118,12 +120,14 @@ class Kernel:
         """The same for our system: hypotheses stay, and must be conditions in the end."""
         if self.system is None or proved.system is not None:
             return proved
-        return logic.part(logic.conjunction(proved, logic.tautology((self.assume(TRUE),), TRUE)), proved.proposition)
+        return connectives.part(
+            connectives.conjunction(proved, logic.tautology((self.assume(TRUE),), TRUE)), proved.proposition
+        )
 
     def by_cases(self, said: Any, *ways: tuple[Any, Proved]) -> Proved:
         """``cases`` with the branches as ``(case, what is proved under it)``."""
         either = said if isinstance(said, Proved) else self.given(said)
-        return logic.cases(either, *(logic.discharge(case, proved) for case, proved in ways))
+        return connectives.cases(either, *(logic.discharge(case, proved) for case, proved in ways))
 
     def at(self, proved: Proved, value: Any, *known: Proved) -> Proved:
         """What holds for all letters, at a value; the guard follows by arithmetic from what is known."""
@@ -166,8 +170,8 @@ class Kernel:
         missing = [each for each in parts if canonical(each) not in known]
         if missing:
             raise Refused(f"the lemma needs {'; '.join(map(repr, missing))}")
-        given = logic.conjunction(*(logic.part(known[canonical(each)], each) for each in parts))
-        return logic.modus_ponens(lemma, given)
+        given = connectives.conjunction(*(connectives.part(known[canonical(each)], each) for each in parts))
+        return connectives.modus_ponens(lemma, given)
 
     enclosure = staticmethod(numbers.enclosure)
     identity = staticmethod(numbers.identity)
@@ -187,8 +191,8 @@ class Kernel:
         return structure.opposite(quantity, self._system())
 
     summed = staticmethod(structure.summed)
-    scaling = staticmethod(structure.scaling)
-    total = staticmethod(structure.total)
+    scaling = staticmethod(quantities.scaling)
+    total = staticmethod(quantities.total)
     pair = staticmethod(structure.pair)
     induction = staticmethod(structure.induction)
     causal_order = staticmethod(order.causal_order)
@@ -198,9 +202,9 @@ class Kernel:
     falling_weights = staticmethod(order.falling_weights)
     latest = staticmethod(order.latest)
     almost_every_token = staticmethod(order.almost_every_token)
-    factors = staticmethod(sums.factors)
-    product = staticmethod(sums.product)
-    exponential_of = staticmethod(sums.exponential_of)
+    factors = staticmethod(quantities.factors)
+    product = staticmethod(quantities.product)
+    exponential_of = staticmethod(quantities.exponential_of)
     positive = staticmethod(sums.positive)
     congruent = staticmethod(sums.congruent)
 

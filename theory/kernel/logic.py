@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from itertools import product
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -39,7 +38,7 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
     same,
 )
-from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove, without
+from eigentoken.theory.kernel.proved import Proved, Refused, joined, lacking, parts_of, prove, without
 from eigentoken.theory.kernel.tensors import STATE, AtTime, Tensor, VectorLetter, is_reserved, real_where_defined
 from eigentoken.theory.language import claims, conditions
 from eigentoken.theory.language.places import SomeEquilibrium
@@ -50,15 +49,10 @@ __all__ = [
     "almost_everywhere",
     "assume",
     "bound_but_tied",
-    "cases",
-    "conjunction",
     "discharge",
     "exists_elimination",
     "generalise",
-    "iff",
     "instantiate",
-    "modus_ponens",
-    "part",
     "rewrite",
     "speaks_of_start",
     "supply",
@@ -78,8 +72,8 @@ ABOUT_MATRICES = (
 )
 #: Words that speak of parameters and places only; every other word could speak of the start.
 ABOUT_WEIGHTS = (*ABOUT_MATRICES, claims.SpectrumIs, claims.Stable, claims.Unstable, claims.Equilibrium)
-#: Opaque parts of a tautology, at most.
-MANY = 14
+#: The names of steps by connectives alone, for print.
+CONNECTIVES = ("tautology", "modus_ponens", "conjunction", "part", "cases", "iff")
 
 
 def assume(said: Any, system: System | None = None) -> Proved:
@@ -95,19 +89,6 @@ def discharge(said: Any, proved: Proved) -> Proved:
     return prove(Implication(wanted, proved.proposition), "discharge", (proved,), proved.system, left)
 
 
-def modus_ponens(rule: Proved, given: Proved) -> Proved:
-    """``P => Q`` (or ``P <=> Q``, either way) and ``P`` give ``Q``."""
-    system, hypotheses = joined((rule, given))
-    said = rule.proposition
-    if not isinstance(said, Implication | Equivalence):
-        raise Refused("modus ponens needs an implication or an equivalence first")
-    if same(said.left, given.proposition):
-        return prove(said.right, "modus_ponens", (rule, given), system, hypotheses)
-    if isinstance(said, Equivalence) and same(said.right, given.proposition):
-        return prove(said.left, "modus_ponens", (rule, given), system, hypotheses)
-    raise Refused("what is given is not what the implication asks for")
-
-
 def supply(proved: Proved, *given: Proved) -> Proved:
     """Hypotheses that are proved elsewhere are dropped: ``H |- P`` and ``K, P |- Q`` give ``H, K |- Q``."""
     system, _ = joined((proved, *given))
@@ -117,91 +98,50 @@ def supply(proved: Proved, *given: Proved) -> Proved:
     return prove(proved.proposition, "supply", (proved, *given), system, (*left, *added))
 
 
-def conjunction(*proved: Proved) -> Proved:
-    """``P`` and ``Q`` give ``P and Q``."""
-    system, hypotheses = joined(proved)
-    return prove(Conjunction(tuple(each.proposition for each in proved)), "conjunction", proved, system, hypotheses)
+def tautology(premises: Iterable[Proved], said: Any, rule: str = "tautology") -> Proved:
+    """What follows by connectives alone: every atom and every quantified part is opaque.  By a truth table, read row by row.
 
-
-def part(proved: Proved, said: Any) -> Proved:
-    """One conjunct, or several."""
-    wanted = proposition(said)
-    known = {canonical(each) for each in conjuncts(proved.proposition)}
-    if any(canonical(each) not in known for each in conjuncts(wanted)):
-        raise Refused("that is no part of the conjunction")
-    return prove(wanted, "part", (proved,), proved.system, proved.hypotheses)
-
-
-def cases(either: Proved, *branches: Proved) -> Proved:
-    """``P or Q``, ``P => R`` and ``Q => R`` give ``R``: every case is there, and each branch proves the same."""
-    system, hypotheses = joined((either, *branches))
-    if not isinstance(either.proposition, Disjunction) or not branches:
-        raise Refused("a case distinction starts from a disjunction and has branches")
-    if not all(isinstance(each.proposition, Implication) for each in branches):
-        raise Refused("each branch is an implication from its case")
-    results = {canonical(each.proposition.right) for each in branches}
-    if len(results) != 1:
-        raise Refused("the branches do not prove the same")
-    covered = {canonical(each.proposition.left) for each in branches}
-    missing = [each for each in either.proposition.parts if canonical(each) not in covered]
-    if missing:
-        raise Refused(f"{len(missing)} of {len(either.proposition.parts)} cases have no branch")
-    return prove(branches[0].proposition.right, "cases", (either, *branches), system, hypotheses)
-
-
-def iff(forth: Proved, back: Proved) -> Proved:
-    """``P => Q`` and ``Q => P`` give ``P <=> Q``."""
-    system, hypotheses = joined((forth, back))
-    one, other = forth.proposition, back.proposition
-    if not (isinstance(one, Implication) and isinstance(other, Implication)):
-        raise Refused("an equivalence is made of two implications")
-    if not (same(one.left, other.right) and same(one.right, other.left)):
-        raise Refused("the second implication is not the converse of the first")
-    return prove(Equivalence(one.left, one.right), "iff", (forth, back), system, hypotheses)
-
-
-def tautology(premises: Iterable[Proved], said: Any) -> Proved:
-    """What follows by connectives alone: every atom and every quantified part is opaque.  By truth tables."""
-    given = tuple(premises)
-    wanted = proposition(said)
+    ``rule`` is the name under which the step is printed, one of :data:`CONNECTIVES`.
+    """
+    given, wanted = tuple(premises), proposition(said)
     system, hypotheses = joined(given)
-    opaque: dict[Proposition, int] = {}
-    for each in (*(one.proposition for one in given), wanted):
-        _collect(canonical(each), opaque)
-    if len(opaque) > MANY:
-        raise Refused(f"{len(opaque)} different parts are too many for a truth table ({MANY}): split the step")
-    for row in product((False, True), repeat=len(opaque)):
-        possible = all(_true(canonical(one.proposition), opaque, row) for one in given)
-        if possible and not _true(canonical(wanted), opaque, row):
-            raise Refused("it does not follow by connectives alone")
-    return prove(wanted, "tautology", given, system, hypotheses)
+    if rule not in CONNECTIVES:
+        raise Refused(f"{rule} is no name of a step by connectives")
+    if not _follows([canonical(each.proposition) for each in given], canonical(wanted), {}):
+        raise Refused("it does not follow by connectives alone")
+    return prove(wanted, rule, given, system, hypotheses)
 
 
-def _collect(said: Proposition, opaque: dict[Proposition, int]) -> None:
-    if isinstance(said, Conjunction | Disjunction):
-        for each in said.parts:
-            _collect(each, opaque)
-    elif isinstance(said, Implication | Equivalence):
-        _collect(said.left, opaque)
-        _collect(said.right, opaque)
-    elif isinstance(said, Negation):
-        _collect(said.part, opaque)
+def _follows(given: Sequence[Proposition], wanted: Proposition, row: dict[Proposition, bool]) -> bool:
+    """In every row of the truth table that goes on from this one: what is decided is not split any more."""
+    said = (*given, wanted)
+    values = [_value(each, row) for each in said]
+    if False in values[:-1] or values[-1]:
+        return True
+    unsure = (each for each, value in zip(said, values, strict=True) if value is None)
+    split = next((each for one in unsure for each in _opaque(one) if each not in row), None)
+    return split is not None and all(_follows(given, wanted, {**row, split: value}) for value in (False, True))
+
+
+def _opaque(said: Proposition) -> Iterator[Proposition]:
+    if isinstance(said, Conjunction | Disjunction | Negation | Implication | Equivalence):
+        for each in children(said):
+            yield from _opaque(each)
     else:
-        opaque.setdefault(said, len(opaque))
+        yield said
 
 
-def _true(said: Proposition, opaque: dict[Proposition, int], row: tuple[bool, ...]) -> bool:
-    if isinstance(said, Conjunction):
-        return all(_true(each, opaque, row) for each in said.parts)
-    if isinstance(said, Disjunction):
-        return any(_true(each, opaque, row) for each in said.parts)
+def _value(said: Proposition, row: Mapping[Proposition, bool]) -> bool | None:
+    """True or false, or nothing where the row does not decide."""
     if isinstance(said, Implication):
-        return not _true(said.left, opaque, row) or _true(said.right, opaque, row)
-    if isinstance(said, Equivalence):
-        return _true(said.left, opaque, row) == _true(said.right, opaque, row)
-    if isinstance(said, Negation):
-        return not _true(said.part, opaque, row)
-    return row[opaque[said]]
+        return _value(Disjunction((Negation(said.left), said.right)), row)
+    if isinstance(said, Negation | Equivalence):
+        values = [_value(each, row) for each in children(said)]
+        return None if None in values else values == [False] if len(values) == 1 else values[0] is values[1]
+    if isinstance(said, Conjunction | Disjunction):
+        found, deciding = {_value(each, row) for each in said.parts}, isinstance(said, Disjunction)
+        return deciding if deciding in found else None if None in found else not deciding
+    return row.get(said)
 
 
 # -- binders --------------------------------------------------------------------------------------------------------------
@@ -265,14 +205,19 @@ def instantiate(proved: Proved, value: Any, *guards: Proved) -> Proved:
     if not isinstance(said, ForAll):
         raise Refused("only what holds for all values of a letter can be taken at one")
     system, hypotheses = joined((proved, *guards))
-    table = {said.letter: value}
-    keep_time(Conjunction((said.guard, said.body)), table)
-    known = {canonical(part) for each in guards for part in conjuncts(each.proposition)}
-    check_sort(said.letter, value, known)
-    missing = [each for each in conjuncts(put(said.guard, table)) if canonical(each) not in known]
+    missing = _lacking_at(said, value, guards, said.guard)
     if missing:
-        raise Refused(f"the guard is not proved at this value: {', '.join(map(repr, missing))}")
+        raise Refused(f"the guard is not proved at this value: {missing}")
+    table = {said.letter: value}
     return prove(put(said.body, table), "instantiate", (proved, *guards), system, hypotheses, detail=table)
+
+
+def _lacking_at(said: Binder, value: Any, given: tuple[Proved, ...], *wanted: Proposition) -> str:
+    """What is not given of the parts wanted at a value of the letter, which must be of its sort."""
+    keep_time(Conjunction((said.guard, said.body)), {said.letter: value})
+    known = parts_of(given)
+    check_sort(said.letter, value, known)
+    return lacking([put(each, {said.letter: value}) for each in wanted], known)
 
 
 def check_sort(letter: AnyLetter, value: Any, known: Collection[Proposition] = ()) -> None:
@@ -344,15 +289,10 @@ def witness(said: Proposition, value: Any, *proofs: Proved) -> Proved:
     if not isinstance(said, Exists):
         raise Refused("a witness is one for what exists")
     system, hypotheses = joined(proofs)
-    known = {canonical(part) for each in proofs for part in conjuncts(each.proposition)}
-    check_sort(said.letter, value, known)
-    table = {said.letter: value}
-    keep_time(Conjunction((said.guard, said.body)), table)
-    wanted = (*conjuncts(put(said.guard, table)), *conjuncts(put(said.body, table)))
-    missing = [each for each in wanted if canonical(each) not in known]
+    missing = _lacking_at(said, value, proofs, said.guard, said.body)
     if missing:
-        raise Refused(f"the witness is not shown to satisfy {', '.join(map(repr, missing))}")
-    return prove(said, "witness", proofs, system, hypotheses, detail=table)
+        raise Refused(f"the witness is not shown to satisfy {missing}")
+    return prove(said, "witness", proofs, system, hypotheses, detail={said.letter: value})
 
 
 def exists_elimination(some: Proved, proved: Proved) -> Proved:

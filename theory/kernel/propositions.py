@@ -146,10 +146,11 @@ def relation_of(said: Any) -> Any:
 # -- from the words of the language -----------------------------------------------------------------------------------
 
 _BOOLEANS: dict[type, Any] = {
-    sp.And: lambda *parts: Conjunction(tuple(map(proposition, parts))),
-    sp.Or: lambda *parts: Disjunction(tuple(map(proposition, parts))),
-    sp.Not: lambda part: Negation(proposition(part)),
-    sp.Implies: lambda left, right: Implication(proposition(left), proposition(right)),
+    sp.And: lambda *parts: Conjunction(parts),
+    sp.Or: lambda *parts: Disjunction(parts),
+    sp.Not: Negation,
+    sp.Implies: Implication,
+    sp.Equivalent: Equivalence,
 }
 
 
@@ -164,12 +165,8 @@ def proposition(said: Any) -> Proposition:
         return said
     if isinstance(said, bool) or said in (sp.true, sp.false):
         return TRUE if said else FALSE
-    if isinstance(said, sp.Equivalent):
-        if len(said.args) != 2:
-            raise ValueError(f"an equivalence has two sides, got {len(said.args)}")
-        return Equivalence(*map(proposition, said.args))
     if type(said) in _BOOLEANS:
-        return _BOOLEANS[type(said)](*said.args)
+        return _BOOLEANS[type(said)](*map(proposition, said.args))
     if isinstance(said, sp.core.relational.Relational):
         return Atom(conditions.Relation(said))
     if isinstance(said, conditions.Relation):
@@ -210,25 +207,30 @@ def children(said: Proposition) -> Iterator[Proposition]:
     """The propositions directly inside."""
     for each in fields(said):  # type: ignore[arg-type]
         value = getattr(said, each.name)
-        if isinstance(value, Proposition):
-            yield value
-        elif isinstance(value, tuple) and not isinstance(value, Index | VectorLetter):
-            yield from (part for part in value if isinstance(part, Proposition))
+        yield from (part for part in (value if type(value) is tuple else (value,)) if isinstance(part, Proposition))
+
+
+def everywhere(said: Proposition) -> Iterator[Proposition]:
+    """Itself, and every proposition inside."""
+    yield said
+    for each in children(said):
+        yield from everywhere(each)
+
+
+def relations_in(said: Proposition) -> Iterator[Any]:
+    """Every relation that stands in it."""
+    yield from (found for each in everywhere(said) if (found := relation_of(each)) is not None)
 
 
 def quantities(said: Proposition) -> Iterator[Tensor]:
     """Every quantity of the calculus that stands in a relation of it."""
-    relation = relation_of(said)
-    if relation is not None:
-        yield from relation.atoms(Tensor)
-    for part in children(said):
-        yield from quantities(part)
+    for each in relations_in(said):
+        yield from each.atoms(Tensor)
 
 
 def bound_letters(said: Proposition) -> frozenset[Any]:
     """The letters that are bound somewhere in it."""
-    here = frozenset({said.letter}) if isinstance(said, Binder) else frozenset()
-    return here.union(*map(bound_letters, children(said)))
+    return frozenset(each.letter for each in everywhere(said) if isinstance(each, Binder))
 
 
 def free_letters(thing: Any) -> frozenset[Any]:
@@ -326,17 +328,13 @@ def _of_a_trajectory(value: Any) -> bool:
 
 def inside(said: Proposition, change: Callable[[Proposition], Proposition]) -> Proposition:
     """The same connective (or binder) of the changed parts."""
-    if isinstance(said, Conjunction | Disjunction):
-        return type(said)(tuple(map(change, said.parts)))
-    if isinstance(said, Implication | Equivalence):
-        return type(said)(change(said.left), change(said.right))
-    if isinstance(said, Negation):
-        return Negation(change(said.part))
-    if isinstance(said, ForAlmostEvery):
-        return ForAlmostEvery(change(said.body))
-    if isinstance(said, Binder):
-        return type(said)(said.letter, change(said.guard), change(said.body))
-    raise TypeError(f"no proposition: {said!r}")
+
+    def changed(value: Any) -> Any:
+        if type(value) is tuple:  # a letter is a tuple of another kind
+            return tuple(map(change, value))
+        return change(value) if isinstance(value, Proposition) else value
+
+    return type(said)(*(changed(getattr(said, each.name)) for each in fields(said)))  # type: ignore[arg-type]
 
 
 def exchanged(said: Atom, change: Callable[[Any], Any]) -> Proposition:

@@ -6,10 +6,11 @@ sizes that were listed) is computed from the tree, never declared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentoken.theory.kernel.closed import BITS, balls
 from eigentoken.theory.kernel.propositions import Proposition, canonical, conjuncts
 from eigentoken.theory.kernel.refused import Refused
 from eigentoken.theory.systems.system import System
@@ -31,11 +32,24 @@ class SolverQuestion:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """A relation between numbers that was decided in balls, and its two sides to as many digits as tell them apart."""
+    """A relation between numbers that was decided in balls; for print, its two sides to as many digits as tell them apart."""
 
     relation: Any
-    left: str
-    right: str
+
+    @property
+    def left(self) -> str:
+        return self._digits()[0]
+
+    @property
+    def right(self) -> str:
+        return self._digits()[1]
+
+    def _digits(self) -> list[str]:
+        found = next(
+            pair for bits in BITS if (pair := balls(*self.relation.args, bits=bits)) and not pair[0].overlaps(pair[1])
+        )
+        shown = ([each.str(digits, radius=False) for each in found] for digits in (3, 6, 20, 700))
+        return next(pair for pair in shown if len(set(pair)) == 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +141,17 @@ def joined(premises: Iterable[Proved], system: System | None = None) -> tuple[Sy
         system = each.system or system
         hypotheses += each.hypotheses
     return system, tuple(hypotheses)
+
+
+def parts_of(premises: Iterable[Proved]) -> set[Proposition]:
+    """What is proved, and each part of it, in one spelling."""
+    return {canonical(part) for each in premises for part in (each.proposition, *conjuncts(each.proposition))}
+
+
+def lacking(wanted: Iterable[Proposition], known: Collection[Proposition]) -> str:
+    """Which parts of what is wanted are not among what is known; empty where all are."""
+    parts = (part for each in wanted for part in conjuncts(each) if canonical(part) not in known)
+    return "; ".join(map(repr, parts))
 
 
 def without(hypotheses: Iterable[Proposition], given: Iterable[Proposition]) -> tuple[Proposition, ...]:

@@ -77,9 +77,8 @@ def equilibrium(place: Place, system: System) -> Proved:
     """A flow rests at the place; a map does iff every group has ``y = m x`` with a height ``m > 0``, as the engine derives it."""
     found, table = engine(place, system)
     rests: Proposition = Atom(Equilibrium(place))
-    if system.time is Time.MAP:
-        rests = Equivalence(rests, Conjunction(heights(found, table, sp.Gt)))
-    return prove(rests, "equilibrium", (), system, _there(place), detail=found)
+    said = rests if system.time is Time.FLOW else Equivalence(rests, Conjunction(heights(found, table, sp.Gt)))
+    return prove(said, "equilibrium", (), system, _there(place), detail=found)
 
 
 def antipodal_rest(place: AntipodalAt, system: System) -> Proved:
@@ -234,18 +233,11 @@ def respelled(found: Proved, claim: SpectrumIs, *equations: Proved) -> Proved:
 def changes(classes: tuple[tuple[Any, Any], ...], others: tuple[tuple[Any, Any], ...]) -> list[tuple[Any, Any]]:
     """The equations that make one list of classes the other, in the order in which they stand."""
     old, new = grouped(classes), grouped(others)
-    if [len(values) for values, _ in old] != [len(values) for values, _ in new]:
-        raise Refused("the two lists do not have the same pairs of roots")
-    if [_runs(values) for values, _ in old] != [_runs(values) for values, _ in new]:
-        raise Refused(
-            "a class that stands for one eigenvalue for each ell cannot become a single one, nor the other way"
-        )
+    shapes = [[(len(values), any(each.has(ell) for each in values)) for values, _ in one] for one in (old, new)]
+    if shapes[0] != shapes[1]:
+        raise Refused("not the same pairs of roots, or a class for each ell became a single one, or the other way")
     flat = [((*a, times), (*b, others_times)) for (a, times), (b, others_times) in zip(old, new, strict=True)]
     return [(x, y) for before, after in flat for x, y in zip(before, after, strict=True) if x != y]
-
-
-def _runs(values: tuple[Any, ...]) -> bool:
-    return any(value.has(ell) for value in values)
 
 
 def for_each_ell(premises: tuple[Proved, ...]) -> None:

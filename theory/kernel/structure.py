@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -14,21 +15,23 @@ from eigentoken.theory.calculus import (
     Assumptions,
     Expression,
     Index,
-    Letter,
     Norm,
     differentiate,
     direction,
     dot,
     expand_definitions,
+    exponential,
     factor,
     instance,
     normal_form,
     one,
     substitute,
     vector,
+    zero,
 )
 from eigentoken.theory.calculus.expressions import frozen
 from eigentoken.theory.kernel.defined import where_defined
+from eigentoken.theory.kernel.forms import product_of
 from eigentoken.theory.kernel.logic import check_sort
 from eigentoken.theory.kernel.propositions import (
     Conjunction,
@@ -61,19 +64,22 @@ from eigentoken.theory.linearization.linearize import Linearization, linearize
 from eigentoken.theory.systems.system import System, Time
 
 __all__ = [
+    "REDUCTIONS",
     "increment",
     "induction",
     "opposite",
     "pair",
     "reduction",
-    "scaling",
     "slope",
     "square",
     "squared_speed",
     "summed",
-    "total",
     "with_values",
 ]
+
+
+#: The names of steps by the normal form of the calculus, for print.
+REDUCTIONS = ("reduction", "total", "scaling", "product", "factors", "exponential_of")
 
 
 @lru_cache(maxsize=64)
@@ -90,14 +96,11 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     rules = Assumptions() if system is None else equation_of(system).assumptions
     of_heads = {system.value, system.score} if system is not None and system.multihead else set()
     for each in premises:
-        word, factors = getattr(each.proposition, "word", None), _product_of_letters(each.proposition)
-        if factors is not None and of_heads.isdisjoint(factors):
-            rules = rules.extended(products={factors[:2]: (Letter(factors[2]),)})
+        written = _written(each.proposition, rules, of_heads, quantities)
+        if written is not None:
+            rules = rules.extended(**written)
             continue
-        multiple = _multiple_of_letter(each.proposition)
-        if multiple is not None:
-            rules = rules.extended(replaced=_replaced(multiple, rules, of_heads, quantities))
-            continue
+        word = getattr(each.proposition, "word", None)
         if not isinstance(word, Symmetric | IsIdentity) or not isinstance(word.term, sp.MatrixSymbol):
             raise Refused(
                 f"a reduction uses the system, the symmetry of letters and their products, got {each.proposition!r}"
@@ -116,45 +119,31 @@ def _known(system: System | None, premises: tuple[Proved, ...], *quantities: Exp
     return rules
 
 
-def _product_of_letters(said: Proposition) -> tuple[str, str, str] | None:
-    """``A B = C`` for letters: their names."""
+def _written(
+    said: Proposition, rules: Assumptions, of_heads: set[Any], quantities: Iterable[Expression]
+) -> dict[str, Any] | None:
+    """What ``A B = C`` and ``A = c B`` are for the normal form, of letters, c one for a real number.
+
+    None of them is the sum of heads; in the second neither is one of a head, and B is not written as something else in turn.
+    """
     relation = relation_of(said)
-    if not isinstance(relation, sp.Eq) or not isinstance(relation.lhs, sp.MatMul):
+    if not isinstance(relation, sp.Eq) or not relation.lhs.is_Matrix:
         return None
-    parts = (*relation.lhs.args, relation.rhs)
-    if len(parts) != 3 or not all(isinstance(each, sp.MatrixSymbol) for each in parts):
+    (one_scale, left), (scale, right) = map(product_of, relation.args)
+    if one_scale != 1 or len(right) != 1 or any(each.transposed for each in (*left, *right)):
         return None
-    return parts[0].name, parts[1].name, parts[2].name
-
-
-def _multiple_of_letter(said: Proposition) -> tuple[str, sp.Symbol, str] | None:
-    """``A = c B`` for letters, c a letter for a real number: the name of A, c, the name of B."""
-    relation = relation_of(said)
-    if not isinstance(relation, sp.Eq) or not isinstance(relation.rhs, sp.MatMul) or len(relation.rhs.args) != 2:
+    names = {each.name for each in (*left, *right)}
+    if len(left) == 2 and scale == 1 and of_heads.isdisjoint(names):
+        return {"products": {tuple(each.name for each in left): right}}
+    if len(left) != 1 or not isinstance(scale, sp.Symbol) or not scale.is_real:
         return None
-    scale, other = relation.rhs.args
-    letters = isinstance(relation.lhs, sp.MatrixSymbol) and isinstance(other, sp.MatrixSymbol)
-    if not letters or not isinstance(scale, sp.Symbol) or not scale.is_real:
-        return None
-    return relation.lhs.name, scale, other.name
-
-
-def _targets(rules: Assumptions) -> set[str]:
-    """The matrices that others are written in."""
-    return {letter.name for _, letters in rules.replaced.values() for letter in letters or ()}
-
-
-def _replaced(
-    multiple: tuple[str, sp.Symbol, str], rules: Assumptions, of_heads: set[Any], quantities: Iterable[Expression]
-) -> dict[str, tuple[sp.Expr, tuple[Letter, ...]]]:
-    """A written as ``c B``: neither is the sum of heads, and B is not written as something else in turn."""
-    name, scale, other = multiple
     indexed = {letter.name for each in quantities for letter in letters_in(frozen(each)) if letter.indices}
-    if {name, other} & (of_heads | indexed):
-        raise Refused(f"{name} = {scale} {other} is not said of each head")
-    if {name, other} & set(rules.replaced) or name == other or name in _targets(rules):
-        raise Refused(f"{name} or {other} is written as another matrix already")
-    return {name: (scale, (Letter(other),))}
+    if names & (of_heads | indexed):
+        raise Refused(f"{relation} is not said of each head")
+    written = {letter.name for _, letters in rules.replaced.values() for letter in letters or ()} | set(rules.replaced)
+    if names & written or len(names) == 1:
+        raise Refused(f"{left[0].name} or {right[0].name} is written as another matrix already")
+    return {"replaced": {left[0].name: (scale, right)}}
 
 
 def totals_of(quantities: Iterable[Expression]) -> set[str]:
@@ -162,20 +151,46 @@ def totals_of(quantities: Iterable[Expression]) -> set[str]:
     return {letter.name for each in quantities for letter in letters_in(frozen(each)) if not letter.indices}
 
 
-def reduction(left: Expression, right: Expression, system: System | None, *premises: Proved) -> Proved:
-    """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system."""
+def reduction(
+    left: Expression, right: Any, system: System | None, *premises: Proved, rule: str = "reduction"
+) -> Proved:
+    """``left = right`` for all n and d, by the normal form of the calculus, at every state of the system.
+
+    The right side may be a term in quantities (:func:`quantity_of`).  ``rule`` is the name under which the step is printed, one
+    of :data:`REDUCTIONS`.
+    """
     joint, hypotheses = joined(premises, system)
-    wanted = sp.Eq(Tensor(left), Tensor(right), evaluate=False)
-    rules = _known(joint, premises, left, right)
-    indexed = {letter.name for side in (left, right) for letter in letters_in(frozen(side)) if letter.indices}
+    if rule not in REDUCTIONS:
+        raise Refused(f"{rule} is no name of a reduction")
+    term = Tensor(right) if isinstance(right, Expression) else right
+    wanted = sp.Eq(Tensor(left), term, evaluate=False)
+    sides = (left, right if isinstance(right, Expression) else quantity_of(term))
+    rules = _known(joint, premises, *sides)
+    indexed = {letter.name for side in sides for letter in letters_in(frozen(side)) if letter.indices}
     if indexed & rules.symmetric:
         raise Refused("what is known of a matrix is not known of one with an index: the matrix is the sum of the heads")
-    rest = normal_form(left - right, rules)
+    rest = normal_form(sides[0] - sides[1], rules)
     if rest.terms:  # with what the vectors of a map are defined as
-        rest = normal_form(expand_definitions(left - right, rules), rules)
+        rest = normal_form(expand_definitions(sides[0] - sides[1], rules), rules)
     if rest.terms:
         raise Refused(f"{len(rest.terms)} terms of the difference remain: {rest!s:.200}")
-    return prove(proposition(wanted), "reduction", premises, joint, (*hypotheses, *with_values(wanted)))
+    return prove(proposition(wanted), rule, premises, joint, (*hypotheses, *with_values(wanted)))
+
+
+def quantity_of(term: Any) -> Expression:
+    """The expression whose value the term is: numbers and quantities at the state, their sums, products, powers, exponentials."""
+    if type(term) is Tensor and term.time is None:
+        return term.expression
+    if not term.has(Tensor):
+        return one() * term
+    if isinstance(term, sp.Pow) and term.exp.is_Integer:
+        return quantity_of(term.base) ** int(term.exp)
+    if not isinstance(term, sp.Add | sp.Mul | sp.exp):
+        raise Refused(f"{term} is not made of quantities at the state")
+    parts = [quantity_of(each) for each in term.args]
+    return (
+        sum(parts, zero()) if term.is_Add else math.prod(parts, start=one()) if term.is_Mul else exponential(parts[0])
+    )
 
 
 def with_values(relation: Any) -> tuple[Proposition, ...]:
@@ -183,12 +198,25 @@ def with_values(relation: Any) -> tuple[Proposition, ...]:
     return tuple(map(proposition, sorted(where_defined(relation), key=sp.default_sort_key)))
 
 
+def written_out(term: Tensor) -> None:
+    """Refuses where it has names for functions of the state: the raw step of a map, its norms."""
+    if any(is_defined(base.name) for base in bases_of(term.key)) or norms_of(term.key) or named_of(term.key):
+        raise Refused(f"{term} has names for functions of the state: write it in the state {STATE}")
+
+
+def _defining(term: Tensor, system: System) -> Assumptions:
+    """What the equation of the system defines, all names of the quantity among it."""
+    rules = equation_of(system).assumptions
+    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
+    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
+        raise Refused(f"{term} has names that {system.name} does not define")
+    return rules
+
+
 def increment(quantity: Expression, system: System) -> Proved:
     """The derivative of a quantity along the flow, or its increment under the map, from the equation of the system."""
     term = Rate(quantity)
-    names = {base.name for base in bases_of(term.key)}
-    if any(map(is_defined, names)) or norms_of(term.key) or named_of(term.key):
-        raise Refused(f"{quantity!r} has names for functions of the state: write it in the state {STATE}")
+    written_out(term)
     found = equation_of(system)
 
     def moved(*indices: Index) -> Expression:
@@ -205,10 +233,7 @@ def increment(quantity: Expression, system: System) -> Proved:
 def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
     """The derivative of a quantity at the state, along a family of vectors; vectors that the map defines move with the state."""
     term = Slope(quantity, along)
-    rules = equation_of(system).assumptions
-    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
-    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
-        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+    rules = _defining(term, system)
     if any(base.name == along for base in bases_of(term.key)):
         raise Refused(f"{along} stands in the quantity: choose another letter for the direction")
     wanted = sp.Eq(term, Tensor(differentiate(quantity, direction(STATE, along), rules)), evaluate=False)
@@ -218,10 +243,7 @@ def slope(quantity: Expression, system: System, along: str = "w") -> Proved:
 def opposite(quantity: Expression, system: System) -> Proved:
     """The value of a quantity at ``-x`` in terms of the state: x changes its sign, and what an odd equation defines does."""
     term = Opposite(quantity)
-    rules = equation_of(system).assumptions
-    unknown = {base.name for base in bases_of(term.key) if is_defined(base.name)} - set(rules.definitions)
-    if unknown or named_of(term.key) or {each.name for each in norms_of(term.key)} - set(rules.norms):
-        raise Refused(f"{quantity!r} has names that {system.name} does not define")
+    rules = _defining(term, system)
 
     def negated(name: str) -> Callable[..., Expression]:
         return lambda *indices: -vector(name, *indices)
@@ -246,26 +268,6 @@ def square(vectors: Expression, *indices: Index) -> Proved:
         sp.sympify(each) for each in vectors.terms.values()
     )  # sqrt(c) is real where c >= 0, its square everywhere
     return prove(proposition(wanted), "square", (), None, (*with_values(wanted), *with_values(roots)))
-
-
-def total(*expressions: Expression) -> Proved:
-    """``[a + b + ...] = [a] + [b] + ...``."""
-    if len(expressions) < 2:
-        raise Refused("a sum has at least two parts")
-    whole = expressions[0]
-    for each in expressions[1:]:
-        whole = whole + each
-    wanted = sp.Eq(Tensor(whole), sp.Add(*map(Tensor, expressions)), evaluate=False)
-    return prove(proposition(wanted), "total", (), None, with_values(wanted))
-
-
-def scaling(expression: Expression, scale: Any) -> Proved:
-    """``[c e] = c [e]`` for a number c, where both have a value."""
-    number = sp.sympify(scale)
-    if number.has(Tensor):
-        raise Refused(f"the scale must be a number, got {scale}")
-    wanted = sp.Eq(Tensor(expression * number), number * Tensor(expression), evaluate=False)
-    return prove(proposition(wanted), "scaling", (), None, with_values(wanted))
 
 
 def pair(proved: Proved, name: str = STATE) -> Proved:
@@ -299,45 +301,41 @@ def squared_speed(system: System, weighted: bool = False) -> Expression:
     return size.summed(i)
 
 
+def of_every_index(proved: Proved, kinds: Any, what: str) -> tuple[Proposition, Any]:
+    """What is said of every index without a guard, and the relation in it, which is one of the kinds."""
+    said = proved.proposition
+    relation = relation_of(said.body) if isinstance(said, ForAll) and isinstance(said.letter, Index) else None
+    if not isinstance(relation, kinds) or said.guard != Conjunction(()):
+        raise Refused(f"{what} is needed, for every index, without a guard, got {said!r}")
+    return said, relation
+
+
 def summed(proved: Proved) -> Proved:
     """``a_i <= b_i`` for every token i gives ``sum_i a_i <= sum_i b_i``; also for ``=``.  Scales must not depend on i."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != Conjunction(()):
-        raise Refused("what is summed must hold for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Le | sp.Ge | sp.Eq):
-        raise Refused("what is summed must be an equation or an inequality that is not strict")
-    sides = [as_expression(side).summed(said.letter) for side in relation.args]
-    wanted = proposition(relation.func(Tensor(sides[0]), Tensor(sides[1]), evaluate=False))
+    said, relation = of_every_index(proved, sp.Le | sp.Ge | sp.Eq, "an equation or an inequality that is not strict")
+    sides = [sum_over(said.letter, side) for side in relation.args]
+    wanted = proposition(relation.func(*sides, evaluate=False))
     return prove(wanted, "summed", (proved,), proved.system, proved.hypotheses)
 
 
-def as_expression(term: Any) -> Expression:
-    """A linear combination of tensors with coefficients that are free of tensors, as one expression."""
-    total = one() * 0
-    for piece in sp.Add.make_args(sp.expand(term)):
-        tensors = [each for each in sp.Mul.make_args(piece) if isinstance(each, Tensor)]
-        if len(tensors) > 1 or any(isinstance(each, Rate) or each.time is not None for each in tensors):
-            raise Refused(f"{piece} is not linear in one quantity at the state")
-        scale = sp.Mul(*(each for each in sp.Mul.make_args(piece) if not isinstance(each, Tensor)))
-        if scale.atoms(Tensor):
-            raise Refused(f"{piece} is not linear in the quantities")
-        total = total + (tensors[0].expression if tensors else one()) * scale
-    return total
+def sum_over(index: Index, term: Any) -> Tensor:
+    """The sum of a term over an index; a quotient in it must have a name, so that it can be said where the sum has a value."""
+    found = Tensor(quantity_of(term).summed(index))
+    where_defined(found)
+    return found
 
 
 def induction(letter: sp.Symbol, base: Proved, step: Proved, first: int) -> Proved:
     """``P(first)`` and ``for all m >= first: P(m) => P(m+1)`` give ``P(m)`` for all integers ``m >= first``."""
     system, hypotheses = joined((base, step))
     said = step.proposition
-    if not (letter.is_integer and isinstance(said, ForAll) and said.letter == letter):
-        raise Refused("the step must be for all values of the integer letter")
+    if not (letter.is_integer and isinstance(said, ForAll) and isinstance(said.body, Implication)):
+        raise Refused("the step must be an implication for all values of the integer letter")
     check_sort(letter, sp.sympify(first))
     check_sort(letter, letter + 1)
-    guard = proposition(sp.Ge(letter, first, evaluate=False))
-    if not same(said.guard, guard) or not isinstance(said.body, Implication):
-        raise Refused(f"the step must be an implication under the guard {letter} >= {first}")
-    claim = said.body.left
+    guard, claim = proposition(sp.Ge(letter, first, evaluate=False)), said.body.left
+    if said.letter != letter or not same(said.guard, guard):
+        raise Refused(f"the step must be for all {letter}, under the guard {letter} >= {first}")
     if not same(said.body.right, put(claim, {letter: letter + 1})):
         raise Refused("the step does not lead from P(m) to P(m + 1)")
     if not same(base.proposition, put(claim, {letter: sp.Integer(first)})):

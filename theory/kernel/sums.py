@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from eigentoken.theory.calculus import Expression, Index, dot, exponential, factor, substitute, vector
+from eigentoken.theory.calculus import Expression, Index, dot, substitute, vector
 from eigentoken.theory.calculus.atoms import Exp, Norm, SumExp
 from eigentoken.theory.kernel.closed import positive as known_positive
 from eigentoken.theory.kernel.logic import check_sort
@@ -16,11 +16,10 @@ from eigentoken.theory.kernel.propositions import (
     ForAll,
     free_letters,
     proposition,
-    relation_of,
     same,
 )
 from eigentoken.theory.kernel.proved import Proved, Refused, joined, prove
-from eigentoken.theory.kernel.structure import as_expression, with_values
+from eigentoken.theory.kernel.structure import of_every_index, quantity_of, sum_over, with_values
 from eigentoken.theory.kernel.tensors import (
     STATE,
     Tensor,
@@ -34,33 +33,7 @@ from eigentoken.theory.kernel.tensors import (
 )
 from eigentoken.theory.systems.system import System
 
-__all__ = ["congruent", "exponential_of", "factors", "least", "positive", "product", "same_state", "summand"]
-
-
-def product(left: Expression, right: Expression) -> Proved:
-    """``[a b] = [a] [b]``, where all three have a value."""
-    wanted = sp.Eq(Tensor(left * right), Tensor(left) * Tensor(right), evaluate=False)
-    return prove(proposition(wanted), "product", (), None, with_values(wanted))
-
-
-def factors(quantity: Expression) -> Proved:
-    """``[sum c a b^-1 ...] = sum c [a] [b]^-1 ...``: a quantity is made of its factors; sums over indices are left whole."""
-    if quantity.is_vector:
-        raise Refused(f"a vector is no number: {quantity!r}")
-    pieces = []
-    for monomial, scale in quantity.terms.items():
-        if monomial.bound:
-            pieces.append(scale * Tensor(Expression({monomial: sp.Integer(1)})))
-        else:
-            pieces.append(sp.Mul(scale, *(Tensor(factor(atom)) ** power for atom, power in monomial.factors)))
-    wanted = sp.Eq(Tensor(quantity), sp.Add(*pieces), evaluate=False)
-    return prove(proposition(wanted), "factors", (), None, with_values(wanted))
-
-
-def exponential_of(exponent: Expression) -> Proved:
-    """``[exp a] = exp [a]``."""
-    wanted = sp.Eq(Tensor(exponential(exponent)), sp.exp(Tensor(exponent)), evaluate=False)
-    return prove(proposition(wanted), "exponential_of", (), None, with_values(wanted))
+__all__ = ["congruent", "least", "positive", "same_state", "summand"]
 
 
 def positive(quantity: Expression) -> Proved:
@@ -128,25 +101,19 @@ def same_state(quantity: Expression, one: Any, other: Any, proved: Proved, syste
 
 def summand(proved: Proved, at: Index) -> Proved:
     """``a_k >= 0`` for every k gives ``sum_k a_k >= a_i``: what is left out is not negative."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
-        raise Refused("what is summed must hold for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Le | sp.Ge) or relation.lts != 0:
+    said, relation = of_every_index(proved, sp.Le | sp.Ge, "a term that is at least zero")
+    if relation.lts != 0:
         raise Refused("what is summed must be said to be at least zero")
     check_sort(said.letter, at)
-    each = as_expression(relation.gts)
-    wanted = sp.Ge(Tensor(each.summed(said.letter)), Tensor(each.at((said.letter, at))), evaluate=False)
+    each = quantity_of(relation.gts).at((said.letter, at))
+    wanted = sp.Ge(sum_over(said.letter, relation.gts), Tensor(each), evaluate=False)
     return prove(proposition(wanted), "summand", (proved,), proved.system, proved.hypotheses)
 
 
 def least(proved: Proved, letter: sp.Symbol) -> Proved:
     """Finitely many positive numbers have a positive lower bound: ``a_i > 0`` for every i gives ``c > 0`` with ``a_i >= c``."""
-    said = proved.proposition
-    if not isinstance(said, ForAll) or not isinstance(said.letter, Index) or said.guard != TRUE:
-        raise Refused("the numbers must be positive for every index, without a guard")
-    relation = relation_of(said.body)
-    if not isinstance(relation, sp.Lt | sp.Gt) or relation.lts != 0:
+    said, relation = of_every_index(proved, sp.Lt | sp.Gt, "a number above zero")
+    if relation.lts != 0:
         raise Refused("the numbers must be said to be above zero")
     if letter.assumptions0 != sp.Symbol("c", positive=True).assumptions0 or letter in free_letters(said):
         raise Refused(f"{letter} must be a new letter for a positive number")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 from sympy.printing.precedence import PRECEDENCE
 
-from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, normal_form, substitute, vector
+from eigentoken.theory.calculus import Assumptions, Expression, Index, factor, instance, normal_form, substitute, vector
 from eigentoken.theory.calculus.atoms import Base, Dot, Exp, Letter, Named, Norm, SumExp
 from eigentoken.theory.calculus.expressions import Frozen, Monomial, frozen, thawed
 from eigentoken.theory.calculus.latex import expression_latex
@@ -117,7 +117,7 @@ class Tensor(sp.AtomicExpr):  # type: ignore[misc]
         return thawed(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and (self.key, self.time) == (other.key, other.time)
+        return type(self) is type(other) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         """Of the key, which is long: found once."""
@@ -315,11 +315,6 @@ class Slope(Rate):
         made.along = along
         return made
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and (self.key, self.along) == (other.key, other.along)
-
-    __hash__ = Rate.__hash__
-
     def _identity(self) -> tuple[Any, ...]:
         return (type(self).__name__, self.key, self.along)
 
@@ -392,14 +387,8 @@ def _member(new: Any) -> Any:
     if isinstance(new, Expression):
         if not new.is_vector and new.terms:
             raise Refused(f"a vector is replaced by a vector, got {new!r}")
-        return lambda *indices: _slot(new, indices)
+        return lambda *indices: instance(new, *indices)
     raise Refused(f"a vector is replaced by a vector, a family or a time, got {new!r}")
-
-
-def _slot(family: Expression, indices: tuple[Index, ...]) -> Expression:
-    from eigentoken.theory.calculus import instance
-
-    return instance(family, *indices)
 
 
 @lru_cache(maxsize=50_000)  # the same terms stand in many steps

@@ -37,7 +37,7 @@ from eigentoken.theory.proving.polynomial_form import (
     replaced,
 )
 
-__all__ = ["Lemma", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
+__all__ = ["Lemma", "ToZ3", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
 
 _SIGNS = {
     sp.StrictGreaterThan: ">",
@@ -237,7 +237,7 @@ def _smtlib(problem: Sequence[sp.Basic]) -> str:
     import z3
 
     solver = z3.Solver()
-    solver.add(*map(_ToZ3().condition, problem))
+    solver.add(*map(ToZ3().as_clause, problem))
     return str(solver.to_smt2())
 
 
@@ -247,8 +247,8 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
     flat = [part for part in problem if part is not sp.true]
     if any(part is sp.false for part in flat):
         return _Answer("unsat", "one of the statements is false as it stands")
-    reading = _ToZ3()
-    clauses = list(map(reading.condition, flat))
+    reading = ToZ3()
+    clauses = list(map(reading.as_clause, flat))
     notes = []
     for tactic, share in (("qfnra-nlsat", 0.6), ("smt", 0.4)):
         solver = z3.Then("simplify", "purify-arith", "propagate-values", tactic).solver()
@@ -267,14 +267,15 @@ def _solve(problem: Sequence[sp.Basic], seconds: float) -> _Answer:
     return _Answer("unknown", "; ".join(notes))
 
 
-class _ToZ3:
-    """The statements of one question for z3; a part that stands in several is translated once."""
+class ToZ3:
+    """The statements of one question for z3, over the reals or the integers; a part that stands in several is translated once."""
 
-    def __init__(self) -> None:
+    def __init__(self, integers: bool = False) -> None:
+        self.integers = integers
         self.variables: dict[str, Any] = {}
         self._known: dict[sp.Basic, Any] = {}
 
-    def condition(self, statement: sp.Basic) -> Any:
+    def as_clause(self, statement: sp.Basic) -> Any:
         """A relation or Boolean."""
         if statement not in self._known:
             self._known[statement] = self._condition(statement)
@@ -298,7 +299,7 @@ class _ToZ3:
             if isinstance(statement, sp.StrictLessThan):
                 return lhs < rhs
             return lhs <= rhs
-        parts = [self.condition(part) for part in statement.args]
+        parts = [self.as_clause(part) for part in statement.args]
         table = {sp.And: lambda: z3.And(*parts), sp.Or: lambda: z3.Or(*parts), sp.Not: lambda: z3.Not(parts[0])}
         table[sp.Implies] = lambda: z3.Implies(parts[0], parts[1])
         table[sp.Equivalent] = lambda: z3.And(*(parts[0] == part for part in parts[1:]))
@@ -314,19 +315,24 @@ class _ToZ3:
     def _term(self, expression: sp.Expr) -> Any:
         import z3
 
-        if expression.is_Rational:
+        if self.integers and expression.is_Integer:
+            return z3.IntVal(int(expression))
+        if expression.is_Rational and not self.integers:
             return z3.RealVal(f"{expression.p}/{expression.q}")
         if expression.is_Symbol:
             if expression.is_real is False:
                 raise TypeError(f"{expression} is not real: split it into real and imaginary parts")
-            return self.variables.setdefault(expression.name, z3.Real(expression.name))
+            number = z3.Int if self.integers else z3.Real
+            return self.variables.setdefault(expression.name, number(expression.name))
         if isinstance(expression, sp.Add):
             return z3.Sum(*map(self._number, expression.args))
         if isinstance(expression, sp.Mul):
             return z3.Product(*map(self._number, expression.args))
         if isinstance(expression, sp.Pow) and expression.exp.is_Integer and expression.exp.is_positive:
-            return self._number(expression.base) ** int(expression.exp)
-        raise TypeError(f"{expression} is not a polynomial with rational coefficients")
+            base, power = self._number(expression.base), int(expression.exp)
+            return z3.Product(*[base] * power) if self.integers else base**power
+        numbers = "integer" if self.integers else "rational"
+        raise TypeError(f"{expression} is not a polynomial with {numbers} coefficients")
 
 
 def _refuse(statement: sp.Basic) -> Any:
