@@ -188,7 +188,7 @@ def _diversity_from_norms(layer: GivenLayer, _: int) -> Any:
     """BD-D2b: ``|O| |V| max_h |Pi A_h| |Pi X_*|_F / |Pi X|_F``."""
     kept = max(_norm(_centred(layer._attention(head)[1])) for head in range(len(layer.heads)))
     O, V = (
-        np.concatenate([np.asarray(each[name], dtype=np.float64) for each in layer.heads], axis=axis)  # type: ignore[arg-type]
+        np.concatenate([np.asarray(each[name], dtype=np.float64) for each in layer.heads], axis=axis)
         for name, axis in (("O", 1), ("V", 0))
     )
     size = arb(spectral_above(O)) * arb(spectral_above(V)) * arb(kept)
