@@ -103,10 +103,73 @@ def rows() -> list[Row]:
     return computed_rows() if stored is None else stored
 
 
+#: What a word of a question may stand for in the words of the statements, beside itself; of several words, the longest first.
+MEANINGS: dict[str, tuple[str, ...]] = {
+    "rank collapse": ("contract", "diversity", "diameter", "nested hull", "collapse"),
+    "oversmoothing": ("contract", "diversity", "consensus", "collapse"),
+    "collapse": ("consensus", "contract", "convergence to zero"),
+    "clustering": ("consensus", "cluster", "hull"),
+    "clusters": ("consensus", "cluster", "hull", "hyperplane"),
+    "temperature": ("context length", "beta", "scores are large", "hard attention"),
+    "long context": ("context length", "as n grows"),
+    "lipschitz": ("jacobian",),
+    "jacobian": ("differential", "derivative"),
+    "rotary": (
+        "rope",
+        "positions in the scores",
+        "any attention",
+        "whatever the attention weights",
+        "whatever its attention",
+    ),
+    "rope": ("rotary", "any positions", "any attention", "whatever the attention weights"),
+    "positions": ("rotary", "encodings"),
+    "layer norm": ("norm puts out", "-norm", "derivative of a norm"),
+    "layernorm": ("norm puts out", "-norm", "derivative of a norm"),
+    "rmsnorm": ("norm puts out", "-norm", "derivative of a norm"),
+    "post-norm": ("norm puts out", "derivative of a norm", "placements of the norm"),
+    "pre-norm": ("norm puts out", "derivative of a norm", "placements of the norm"),
+    "peri-norm": ("pre- and peri-norm", "placements of the norm"),
+    "post-ln": ("post-norm",),
+    "pre-ln": ("pre-norm",),
+    "skip": ("residual",),
+    "residual": ("with a skip",),
+    "leader": ("leading", "dominant", "principal"),
+    "dominant": ("principal", "leading"),
+    "basin": (
+        "attraction",
+        "attracting",
+        "attracted",
+        "attractive",
+        "open hemisphere",
+        "half space",
+        "almost every start",
+    ),
+    "half space": ("half-space", "hemisphere"),
+    "hemisphere": ("half space", "half-space"),
+    "synchronisation": ("consensus", "synchronise"),
+    "autoregressive": ("causal",),
+    "masked": ("causal", "mask"),
+    "nonsymmetric": ("not symmetric", "any value matrix", "any layer matrix"),
+    "eigengap": ("gap", "margin"),
+    "metastable": ("slow",),
+}
+
+
+def _meant(question: str) -> list[tuple[str, ...]]:
+    """The words of a question, each with what it may stand for: of one that is known, with several words taken together."""
+    left, found = " ".join(question.lower().split()), []
+    for known in sorted(MEANINGS, key=lambda each: -len(each.split())):
+        if f" {known} " in f" {left} ":
+            found.append((known, *MEANINGS[known]))
+            left = f" {left} ".replace(f" {known} ", " ").strip()
+    return [*found, *((each,) for each in left.split())]
+
+
 def matching(rows: Sequence[Row], *, search: str = "", needed: str = "", system_of: str = "") -> list[Row]:
     """The rows that answer: ``search`` in any of their texts, ``needed`` in one condition, ``system_of`` in their systems.
 
-    Words are compared without regard to case; a question of several words asks for all of them.
+    Words are compared without regard to case; a question of several words asks for all of them.  In ``search`` a word asks also
+    for what it may stand for (:data:`MEANINGS`): those that have the words themselves come first.
 
     >>> row = {"id": "A-1", "title": "Consensus", "needs": ["symmetric: V = V^T"], "about": "oja-map", "says": "", "source": ""}
     >>> [len(matching([row], needed=each)) for each in ("symmetric", "definite")]
@@ -119,13 +182,20 @@ def matching(rows: Sequence[Row], *, search: str = "", needed: str = "", system_
     def everything(row: Row) -> str:
         return " ".join([row["id"], row["title"], row["source"], row["about"], row["says"], *row["needs"]])
 
-    return [
+    meant = _meant(search)
+
+    def told(row: Row) -> bool:
+        text = everything(row).lower() if search else ""
+        return all(any(word in text for word in words) for words in meant)
+
+    found = [
         row
         for row in rows
-        if has(everything(row) if search else "", search)
+        if told(row)
         and (not needed or any(has(each, needed) for each in row["needs"]))
         and has(row["about"], system_of)
     ]
+    return sorted(found, key=lambda row: not has(everything(row), search)) if search else found
 
 
 def text() -> str:

@@ -9,10 +9,13 @@ from eigentoken.theory.statements.subjects import Subject, subject_of
 __all__ = ["BOUNDED", "differences"]
 
 #: The statements with a bound at given tokens, in the order in which they are shown.
-BOUNDED = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1")
+BOUNDED = (
+    *("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1"),
+    *("BD-D2b", "BD-L1", "BD-T3"),  # weaker than BD-D2, BD-J2 and what is enclosed of a row: from lengths and norms
+)
 #: Bounds that need the weights of every row, which are enclosed for these scores only.
 AT_WEIGHTS = Subject("a head whose weights are enclosed", positions=("none", "rotary"), bilinear=True)
-NEEDS_WEIGHTS = ("BD-D2", "BD-M1")
+NEEDS_WEIGHTS = ("BD-D2", "BD-D2b", "BD-M1", "BD-T3")
 
 
 def differences(statement: str, layer: LayerSystem) -> tuple[Difference, ...]:

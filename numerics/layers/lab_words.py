@@ -20,10 +20,11 @@ def on_weights_is_zero(condition: IsZero, environment: SymbolValues) -> Verdict:
     """By the norm: above zero it fails, and of a sum of k letters one has to move by a k-th of it."""
     term = condition.term
     try:
-        whole, (low, high) = environment.whole(term), environment.norm(term)
+        low, high = environment.norm(term)
+        whole = environment.whole(term) if low == 0.0 else None  # of a head, its letters alone
     except NotBound as problem:
         return undecided(str(problem))
-    if low == 0.0:
+    if whole is not None:
         exact = None if whole.slack else whole.exact
         if high == 0.0 or (exact is not None and exact.is_zero()):
             return holds(f"{printed(term)} is zero, exactly")

@@ -29,6 +29,7 @@ import numpy as np
 import eigentoken.numerics.layers.hypotheses  # noqa: F401 - registers its reading
 from eigentoken.documents.check_document import StatementReading
 from eigentoken.numerics.certified.enclosures import Enclosure, total
+from eigentoken.numerics.certified.rounding import Array
 from eigentoken.numerics.layers.hypotheses import ON_WEIGHTS, Asks, asks, first_alike
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.symbol_values import Answers, HeadSymbolValues, LayerSymbolValues, SymbolValues
@@ -273,7 +274,7 @@ def read_head(statement: Statement, weights: LayerWeights, index: int, answers: 
     listed = system_of_head(statement, weights, index, answers)
     if listed is None:
         return None
-    letters = bind_head(listed, weights.heads[index], answers)
+    letters = bind_head(listed, weights.heads[index], answers, _gains(listed, weights))
     conditions, _ = _read(statement.conditions, letters, answers.conditions(listed))
     return as_one_head(statement.id, conditions)
 
@@ -353,11 +354,18 @@ def bind(listed: System, weights: LayerWeights, answers: Answers) -> LayerSymbol
         f"layer {weights.index}",
         matrices,
         scales,
+        gains=_gains(listed, weights),
         heads=heads,
         light=weights.is_wide,
         grouped=behind(weights),
         answers=answers,
     )
+
+
+def _gains(listed: System, weights: LayerWeights) -> dict[str, Array]:
+    """The gain G of the norm through which the tokens are read, where that is one of this layer (before the attention)."""
+    known = weights.gain is not None and any(each.name == "G" for each in listed.further)
+    return {"G": weights.gain} if known and weights.gain is not None else {}
 
 
 def _score(weights: LayerWeights) -> tuple[Enclosure, float]:
@@ -385,12 +393,16 @@ def _bind_group(listed: System, weights: LayerWeights, group: tuple[int, ...], a
     return _whole(listed, head, value, answers)
 
 
-def bind_head(listed: System, head: HeadWeights, answers: Answers) -> SymbolValues:
+def bind_head(
+    listed: System, head: HeadWeights, answers: Answers, gains: Mapping[str, Array] | None = None
+) -> SymbolValues:
     """The letters of one system on one head, through its factors where it is singular by its shapes."""
     if head.width >= head.d:
-        return _whole(listed, head, head.value, answers)
+        return replace(_whole(listed, head, head.value, answers), gains=gains or {})
     roles = {name: "value" for name in (listed.value, "F") if listed.value and name}
-    return HeadSymbolValues(head, roles | ({listed.score: "score"} if listed.score else {}), answers=answers)
+    return HeadSymbolValues(
+        head, roles | ({listed.score: "score"} if listed.score else {}), gains=gains or {}, answers=answers
+    )
 
 
 def _whole(listed: System, head: HeadWeights, value: Enclosure, answers: Answers) -> LayerSymbolValues:

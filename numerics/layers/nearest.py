@@ -237,6 +237,8 @@ def never_met(verdicts: Mapping[Condition, Verdict | None]) -> str | None:
     for each, verdict in verdicts.items():
         if verdict is not None and verdict.is_fails and not letters_of(each):
             return f"{verdict.reason}: no weights of this width meet it"
+        if verdict is not None and verdict.is_fails and letters_of(each) == {"G"}:
+            return f"{verdict.reason}: no weights of the attention mend it"
         if verdict is not None and verdict.reason.endswith("is not bound to weights"):
             return f"{verdict.reason} of the attention: whether it can be met is not decided"
     return None

@@ -104,10 +104,15 @@ def trace_of(enclosure: Enclosure) -> Interval:
     """The interval of the trace: ``|tr E| <= d |E|`` for what the center is off by."""
     exact = math.fsum(np.diagonal(enclosure.center).tolist())
     off = up(enclosure.shape[0] * enclosure.radius, 2) + abs(exact) * 2.0**-52 + TINY
-    low, high = down(exact - off, 2), up(exact + off, 2)
+    return signed_in_units((exact - off, exact + off), enclosure.exponent)
+
+
+def signed_in_units(ends: Interval, exponent: int) -> Interval:
+    """An interval of numbers of any sign, times ``2^exponent``, rounded outwards (its ends twice)."""
+    low, high = down(ends[0], 2), up(ends[1], 2)
     return (
-        scale_down(low, enclosure.exponent) if low >= 0 else -scale_up(-low, enclosure.exponent),
-        scale_up(high, enclosure.exponent) if high >= 0 else -scale_down(-high, enclosure.exponent),
+        scale_down(low, exponent) if low >= 0 else -scale_up(-low, exponent),
+        scale_up(high, exponent) if high >= 0 else -scale_down(-high, exponent),
     )
 
 

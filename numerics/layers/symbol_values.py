@@ -25,6 +25,7 @@ import sympy as sp
 
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.enclosures import Enclosure, product, total
+from eigentoken.numerics.certified.rounding import Array, down, up
 from eigentoken.numerics.layers.low_rank import LowRank
 from eigentoken.numerics.layers.quantities import (
     distance_interval,
@@ -34,7 +35,7 @@ from eigentoken.numerics.layers.quantities import (
     trace_of,
     without_factors,
 )
-from eigentoken.numerics.layers.score_at_leader import score_at_leader
+from eigentoken.numerics.layers.score_at_leader import form_at_leader_of, score_at_leader
 from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.weights import HeadWeights
 from eigentoken.numerics.layers.wide import certify_wide
@@ -152,7 +153,8 @@ class SymbolValues(ABC):
 class LayerSymbolValues(SymbolValues):
     """Letters bound to enclosures of whole matrices.
 
-    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``answers`` are shared
+    ``scales`` are positive numbers by which a matrix is divided in the theorem (the score scale).  ``gains``: diagonal matrices
+    by their entries, which are exact: the gain of a norm.  ``answers`` are shared
     by the environments of one layer, so that a question about one matrix is answered once, whatever letter it goes by.
     ``light``: keep the verdicts but none of the large arrays that they were reached with (what a re-check of a large
     matrix could use as hints), nor factors of products.  ``grouped``: fewer rows behind a matrix whose rank is bounded by
@@ -163,6 +165,7 @@ class LayerSymbolValues(SymbolValues):
     matrices: Mapping[str, Enclosure]
     scales: Mapping[str, float] = field(default_factory=dict)
     step: Fraction = Fraction(1)
+    gains: Mapping[str, Array] = field(default_factory=dict)
     heads: tuple[SymbolValues, ...] = ()
     light: bool = False
     grouped: Mapping[Enclosure, LowRank] = field(default_factory=dict, repr=False)
@@ -241,9 +244,12 @@ class LayerSymbolValues(SymbolValues):
                 return _of_congruent(name, self.ask(name, self.congruent(left, right)), regular)
             scale = self.scale(term)
             if name == "identity" and isinstance(term, sp.MatMul) and term.args[0] == -1:
-                return _is_minus_identity(self.enclosure(sp.MatMul(*term.args[1:]).doit()))
+                inner = sp.MatMul(*term.args[1:]).doit()
+                return _is_multiple_of_identity(self.enclosure(inner), -self.scale(inner))
+            if name == "identity" and isinstance(term, sp.MatrixSymbol) and term.name in self.gains:
+                return _is_gain_of_ones(self.gains[term.name])
             if name == "identity" and scale != 1.0:
-                raise NotBound(f"whether {term} is the identity is not decided: it is stored times {scale:.6g}")
+                return _is_multiple_of_identity(self.enclosure(term), scale)
             return in_scaled_units(self.ask(name, self.enclosure(term)), scale)
         except NotBound as problem:
             return undecided(str(problem))
@@ -275,7 +281,10 @@ class LayerSymbolValues(SymbolValues):
         return scaled_interval(self.answers.once(("trace", whole), lambda: trace_of(whole)), self.scale(term))
 
     def form_at_leader(self, form: sp.MatrixExpr, term: sp.MatrixExpr) -> tuple[float, float]:
-        """``|K v|^2`` for the skew part K of a matrix and the leading eigenvector v of its symmetric part."""
+        """``|K v|^2`` for the skew part K of a matrix and the leading eigenvector v of its symmetric part; the form of a letter
+        at the leading eigenvector of another."""
+        if isinstance(form, sp.MatrixSymbol) and isinstance(term, sp.MatrixSymbol):
+            return self._letter_at_leader(form, term)
         base = symmetric_base(term)
         if base is None or form != _squared_skew(base) or self.scale(base) != 1.0:
             return super().form_at_leader(form, term)
@@ -284,6 +293,18 @@ class LayerSymbolValues(SymbolValues):
         if found is None:
             raise NotBound(f"the leading eigenvalue of {term} is not certainly apart from the others")
         return found
+
+    def _letter_at_leader(self, form: sp.MatrixSymbol, term: sp.MatrixSymbol) -> tuple[float, float]:
+        value, letter = self.enclosure(term), self.enclosure(form)
+        if not self.ask(
+            "dominant-modulus", value
+        ).is_holds:  # a real leader in both orders, where its sign is asked for too
+            raise NotBound(f"no real eigenvalue of {term} is certainly larger than all others in modulus")
+        key = ("form at leader", value, letter)
+        found = self.answers.once(key, lambda: form_at_leader_of(value, letter))
+        if found is None:
+            raise NotBound(f"the leading eigenvector of {term} is not enclosed")
+        return scaled_interval(found, self.scale(form))
 
     def ask(self, name: str, enclosure: Enclosure, **options: Any) -> Verdict:
         """``certify``, answered once."""
@@ -307,18 +328,29 @@ class LayerSymbolValues(SymbolValues):
         return replace(verdict, certificate=replace(verdict.certificate, arrays={}))
 
 
-def _is_minus_identity(whole: Enclosure) -> Verdict:
-    """Is it -I?  Exactly, where it is near; by its distance, where it is not."""
-    identity = Enclosure.from_floats(np.eye(whole.shape[0]))
-    low, high = norm_of(total([whole, identity]))
+def _is_multiple_of_identity(whole: Enclosure, factor: float) -> Verdict:
+    """Is it ``factor I``?  Exactly, where it is near; by its distance, where it is not; margins are those of ``M / |factor|``."""
+    said = {1.0: "the identity", -1.0: "minus the identity"}.get(factor, f"the identity times {factor:.6g}")
+    multiple = Enclosure.from_floats(-factor * np.eye(whole.shape[0]))
+    low, high = scaled_interval(norm_of(total([whole, multiple])), abs(factor))
     if low > 0:
         return fails(f"at spectral distance at least {low:.6g}", margin=low, unit="spectral norm")
     exact = whole.exact
-    if exact is None:
+    if exact is None or whole.slack:
         return undecided(f"at spectral distance at most {high:.6g}")
-    if exact.shifted(Fraction(1)).is_zero():
-        return holds("M is minus the identity, entry by entry")
-    return fails("M is not minus the identity, entry by entry", margin=0.0, unit="spectral norm")
+    if exact.shifted(-Fraction(factor)).is_zero():
+        return holds(f"M is {said}, entry by entry")
+    return fails(f"M is not {said}, entry by entry", margin=0.0, unit="spectral norm")
+
+
+def _is_gain_of_ones(gain: Array) -> Verdict:
+    """A gain of a norm beside 1, entry by entry: stored numbers, and 1 + w where w is stored."""
+    apart = np.abs(np.asarray(gain, dtype=np.float64) - 1.0)
+    worst = int(apart.argmax())
+    if apart[worst] == 0.0:
+        return holds("every gain of the norm is 1")
+    margin = math.nextafter(float(apart[worst]), 0.0)
+    return fails(f"gain {worst + 1} of the norm is {float(gain[worst]):.6g}", margin=margin, unit="spectral norm")
 
 
 @lru_cache(maxsize=256)
@@ -371,6 +403,7 @@ class HeadSymbolValues(SymbolValues):
     head: HeadWeights
     roles: Mapping[str, str]
     step: Fraction = Fraction(1)
+    gains: Mapping[str, Array] = field(default_factory=dict)
     heads: tuple[SymbolValues, ...] = ()
     answers: Answers = field(default_factory=Answers, repr=False)
 
@@ -391,6 +424,10 @@ class HeadSymbolValues(SymbolValues):
 
     def answer(self, name: str, term: sp.MatrixExpr) -> Verdict:
         inverted = isinstance(term, sp.MatMul) and isinstance(term.args[-1], sp.Inverse)
+        if name == "identity" and isinstance(term, sp.MatrixSymbol) and term.name in self.gains:
+            return _is_gain_of_ones(self.gains[term.name])
+        if name == "identity" and isinstance(term, sp.MatMul) and len(term.args) == 2 and term.args[0] == -1:
+            return self._minus_identity(term.args[1])
         try:
             role = self._role(term.args[-1].arg if inverted else term)
         except NotBound as problem:
@@ -401,6 +438,30 @@ class HeadSymbolValues(SymbolValues):
         verdict = self._once((name, role), lambda found: found.certify(name))
         return in_scaled_units(verdict, self.head.scale) if role == "score" else verdict
 
+    def _minus_identity(self, term: sp.MatrixExpr) -> Verdict:
+        """A matrix with a kernel moves a unit vector of it by 1 from its negative."""
+        try:
+            self._role(term)
+        except NotBound as problem:
+            return undecided(str(problem))
+        said = (
+            f"{term} = -I asks for rank {self.d}, and a head of width {self.head.width} has {self.head.width} at most"
+        )
+        return fails(said, margin=1.0, unit="spectral norm")
+
+    def trace(self, term: sp.MatrixExpr) -> tuple[float, float]:
+        """``tr(O V)`` as that of the core, ``tr(P U) = tr(K O V Q^T) / scale``."""
+        factors = term.args if isinstance(term, sp.MatMul) else (term,)
+        roles = sorted(self._role(each) for each in factors)
+        if roles not in (["value"], ["score"], ["score", "value"]):
+            return super().trace(term)
+        scale = self.head.scale if "score" in roles else 1.0
+        if len(roles) == 1:
+            return scaled_interval(self._once(("trace", roles[0]), lambda found: trace_of(found.core)), scale)
+        Q, K, V, O = (self.head.named(letter) for letter in "QKVO")
+        small = self.answers.once("trace of both", lambda: trace_of(product(product(K, O), product(V, Q.transpose))))
+        return scaled_interval(small, scale)
+
     def whole(self, term: sp.MatrixExpr) -> Enclosure:
         role = self._role(term)
         if not self.head.dense:
@@ -408,6 +469,9 @@ class HeadSymbolValues(SymbolValues):
         return self.head.value if role == "value" else self.head.score
 
     def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
+        if isinstance(term, sp.MatAdd) and len(term.args) == 2:  # by the triangle inequality, no sum is formed
+            (low, high), (low_other, high_other) = (self.norm(each) for each in term.args)
+            return max(0.0, down(low - high_other, 2), down(low_other - high, 2)), up(high + high_other, 2)
         role = self._role(term)
         interval = self._once(("norm", role), lambda found: found.norm)
         low, high = scaled_interval(interval, self.head.scale if role == "score" else 1.0)

@@ -13,6 +13,10 @@ bound is *vacuous* where it says no more than what is true of every head (``triv
 ``BD-R4``   ``|D(Y) - D(X)| / D(X)`` of a layer: ``sum_h |U_h| tanh(|P_h| D(X)^2/4)``            1: the skip may be undone
 ``BD-M1``   ``D(f) / D(U X)`` of a causal head: ``1 - min_j a_j1``                               1
 ``BD-J2``   the norm of the Jacobian of a head                                                   no constant, BD-K1
+``BD-D2b``  BD-D2 from norms: ``|O| |V| max_h |Pi A_h Pi| |Pi X_*|_F / |Pi X|_F``                1: the skip may be undone
+``BD-L1``   the norm of the Jacobian, from norms and the largest length R of a token             no constant, BD-K1
+``BD-T3``   the largest weight of a row with the most keys m: ``1/(1 + (m-1) e^-w)``,            1
+            ``w = 2 max|q_i| max|k_j|/scale``
 ==========  ===================================================================================  ===============================
 """
 
@@ -29,7 +33,7 @@ from eigentoken.documents.check_document import TokenBound
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
-from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norms
+from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norms, norms_above
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
 if TYPE_CHECKING:
@@ -116,13 +120,14 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     """The bounds of the statements ``asked``, as they come in the table above (what they suppose is not looked at)."""
     x, mask = exact(layer.seen), np.asarray(layer.allowed, dtype=bool)
     found = [layer.norm.bound()] if layer.norm is not None and "BD-N1" in asked else []
-    at_weights = {"BD-D2", "BD-R1", "BD-M1", "BD-J2"} & set(asked)
+    at_weights = {"BD-D2", "BD-D2b", "BD-R1", "BD-M1", "BD-J2", "BD-L1", "BD-T3"} & set(asked)
+    of_norms = {"BD-J2", "BD-R1b", "BD-R4", "BD-L1"} & set(asked)
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
-        factors = [Tall.of(head) for head in layer.heads] if {"BD-J2", "BD-R1b", "BD-R4"} & set(asked) else []
+        factors = [Tall.of(head) for head in layer.heads] if of_norms else []
         norms = head_norms(layer.heads, factors) if factors else []
         seen = [weights.center for _, weights in rows]
-        measured = jacobian_norms(layer.heads, x.center, seen) if "BD-J2" in asked else []
+        measured = jacobian_norms(layer.heads, x.center, seen) if {"BD-J2", "BD-L1"} & set(asked) else []
         found += _diversity(layer, x, rows, asked)
         found += _from_norms(layer, factors, norms, rows if mask.all() and layer.pairs is None else (), asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
@@ -130,6 +135,10 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
             if "BD-J2" in asked:
                 bound = _with_room(jacobian_bound(head, x, weights, factors[index], norms[index][0]))
                 found.append(Bound("BD-J2", index, bound, measured[index]))
+            if "BD-L1" in asked:
+                found.append(Bound("BD-L1", index, _on_ball(head, x, *norms[index]), measured[index]))
+            if "BD-T3" in asked:
+                found.append(_diffuse(index, head, x, mask, weights))
     return found
 
 
@@ -149,19 +158,28 @@ def _size_above(x: Balls) -> float:
 def _diversity(
     layer: LayerAtTokens, x: Balls, rows: Sequence[tuple[Balls, Balls]], asked: Sequence[str]
 ) -> list[Bound]:
-    """BD-D2 (a) and BD-D3, relative to the diversity before."""
+    """BD-D2 (a), BD-D2b and BD-D3, relative to the diversity before."""
+    if not {"BD-D2", "BD-D2b", "BD-D3"} & set(asked):
+        return []
     state, update = (np.asarray(each, dtype=np.float64) for each in (layer.state, layer.update))
     before = centred(exact(state)).lengths()[0]
     least = math.sqrt(float((before**2).sum())) * (1 - (2 * len(before) + 8) * UNIT)
     sizes = [float(np.linalg.norm(each - each.mean(0))) for each in (state, update)]
     measured, found = sizes[1] / sizes[0] if sizes[0] else 0.0, []
-    values = [linear(x, head["V"]) for head in layer.heads]
+    values = [linear(x, head["V"]) for head in layer.heads] if {"BD-D2", "BD-D3"} & set(asked) else []
     outputs = [np.asarray(head["O"], dtype=np.float64) for head in layer.heads]
+    whole = float_norm(np.concatenate(outputs, axis=1))[1] if rows else 0.0
     if "BD-D2" in asked:
         mixed = [centred(times(weights, value)) for (_, weights), value in zip(rows, values, strict=True)]
         together = Balls(*(np.concatenate([getattr(e, part) for e in mixed], -1) for part in ("center", "radius")))
-        size = float_norm(np.concatenate(outputs, axis=1))[1] * _size_above(together)
-        found.append(Bound("BD-D2", None, _relative(size, least), measured, 1.0))
+        found.append(Bound("BD-D2", None, _relative(whole * _size_above(together), least), measured, 1.0))
+    if "BD-D2b" in asked:
+        middles = [centred(weights) for _, weights in rows]  # Pi A = Pi A Pi, as A 1 = 1
+        centers, radii = (np.array([getattr(each, part) for each in middles]) for part in ("center", "radius"))
+        kept = float(norms_above(centers, np.array([frobenius_above(each) for each in radii])).max())
+        V = np.concatenate([np.asarray(head["V"], dtype=np.float64) for head in layer.heads])
+        size = inflate(whole * float_norm(V)[1] * kept * _size_above(centred(x)), 6)
+        found.append(Bound("BD-D2b", None, _relative(size, least), measured, 1.0))
     if "BD-D3" in asked:
         reach = [
             float(linear(centred(value), out).lengths()[1].max()) for value, out in zip(values, outputs, strict=True)
@@ -229,6 +247,28 @@ def _of_head(
         factor = min(1.0, _with_room(inflate(1 - least * (1 - 4 * UNIT), 2)))
         found.append(Bound("BD-M1", index, factor, measured, 1.0))
     return found
+
+
+def _on_ball(head: Mapping[str, Any], x: Balls, U: float, P: float) -> float:
+    """BD-L1: ``|U| (sqrt(n (1 + 16/27 p_b^2)) + p)``, ``p = |P| R^2``, ``p_b = p + R |K^T b_Q|/scale``: ``P`` has the scale."""
+    radius, shift = float(x.lengths()[1].max()), 0.0
+    if head.get("q_bias") is not None:
+        turned = linear(exact(np.asarray(head["q_bias"], dtype=np.float64)[None]), np.asarray(head["K"]).T)
+        shift = inflate(float(turned.lengths()[1].max()) / float(head["scale"]) * (1 + 2**-48), 4)
+    p = inflate(P * radius**2, 4)
+    with_bias = inflate(p + radius * shift, 4)
+    return _with_room(inflate(U * (math.sqrt(len(x.center) * inflate(1 + 16 * with_bias**2 / 27, 8)) + p), 8))
+
+
+def _diffuse(index: int, head: Mapping[str, Any], x: Balls, mask: Array, weights: Balls) -> Bound:
+    """BD-T3 at the rows that see the most keys: a rotation by a position changes no length."""
+    q, k = (float(linear(x, head[name], head.get(f"{name.lower()}_bias")).lengths()[1].max()) for name in "QK")
+    width = inflate(2 * q * k / float(head["scale"]) * (1 + 2**-48), 6)
+    counts = mask.sum(axis=1)
+    most = int(counts.max())
+    least = (most - 1) * math.exp(-width) * (1 - 2**-48)
+    bound = min(1.0, _with_room(inflate(1 / (1 + least * (1 - 2**-48)), 4)))
+    return Bound("BD-T3", index, bound, float(weights.center[counts == most].max()), 1.0)
 
 
 def _diameter(rows: Array) -> float:

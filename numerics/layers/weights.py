@@ -137,6 +137,8 @@ class LayerWeights:
     index: int
     heads: tuple[HeadWeights, ...]
     surroundings: Surroundings = field(default_factory=Surroundings)
+    gain: Array | None = None
+    "Of the norm before the attention, if there is one."
 
     @classmethod
     def from_arrays(cls, index: int, heads: Sequence[Mapping[str, Any]], **surroundings: Any) -> LayerWeights:
@@ -192,7 +194,7 @@ class LayerWeights:
 
     def alone(self, index: int) -> LayerWeights:
         """The layer with this head only."""
-        return LayerWeights(self.index, (self.heads[index],), self.surroundings)
+        return LayerWeights(self.index, (self.heads[index],), self.surroundings, self.gain)
 
     @property
     def d(self) -> int:

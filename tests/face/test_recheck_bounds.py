@@ -18,7 +18,7 @@ from eigentoken.numerics.recheck.documents.reading import fine_product
 from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, QUICK, GivenLayer, bound_above, judged
 from eigentoken.rechecking.recheck import AGAIN, SECOND, Recheck, recheck_document
 
-BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1")
+BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1", "BD-D2b", "BD-L1", "BD-T3")
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_floats_with_bounds_are_above_balls_and_near(turned: Any) -> None:
     for mask in (np.ones((6, 6), dtype=bool), np.tril(np.ones((6, 6), dtype=bool))):
         layer = GivenLayer(heads, x, x, mask, turned, np.ones(12), None, True)
         asked = [(name, head) for name, heads_of in QUICK for head in ((0, 1) if heads_of else (None,))]
-        assert len(asked) == 11
+        assert len(asked) == 16
         for name, head in asked:
             quick, sharp = (bound_above(name, layer, head, sharp=each) for each in (False, True))
             assert quick is not None and sharp is not None

@@ -111,6 +111,8 @@ def _of(layer: int, **fields: Any) -> Callable[[dict[str, Any]], None]:
 FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], bool]] = {
     "BD-E1 of the layer lowered": (_scaled("BD-E1", None, 0.98), True),
     "BD-E1 of the layer raised": (_scaled("BD-E1", None, 1.02), True),
+    "BD-E1 of the layer lowered by a little": (_scaled("BD-E1", None, 1 - 2.0**-15), True),
+    "BD-H1 of a head lowered by a little": (_scaled("BD-H1", 0, 1 - 2.0**-18), True),
     "BD-E1 of a head lowered": (_scaled("BD-E1", 0, 0.98), True),
     "BD-E2 lowered": (_scaled("BD-E2", None, 0.98), True),
     "BD-H1 of a head lowered": (_scaled("BD-H1", 0, 0.98), True),

@@ -391,7 +391,7 @@ def test_eigenvalues_and_norms_of_scores_are_those_of_the_divided_matrix(width: 
         system("attention-flow"), LayerWeights.from_arrays(0, [_head(np.eye(2), np.eye(2), 2.0)]).heads[0], Answers()
     )
     assert unit.answer("identity", V).is_holds
-    assert unit.answer("identity", M).is_undecided  # M is I/2
+    assert unit.answer("identity", M).is_fails  # M is I/2, stored as I
     assert unit.answer("positive-definite", V + M).is_holds  # 3 I / 2: stored times 2, V is multiplied by 2
     opposite = bind_head(
         system("attention-flow"),

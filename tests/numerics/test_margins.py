@@ -19,7 +19,7 @@ from eigentoken.numerics.layers.margins import (
 from eigentoken.numerics.layers.skew_margin import skew_at_leader, symmetric_parts
 from eigentoken.numerics.layers.token_bounds import ROOM
 from eigentoken.numerics.layers.weights import LayerWeights
-from eigentoken.numerics.recheck.layers.margins import MARGIN, FoundMargin, factors_found, judged_margin, margin_found
+from eigentoken.numerics.recheck.layers.margins import MARGINS, FoundMargin, factors_found, judged_margin, margin_found
 
 
 def _layer(*heads: tuple[np.ndarray, np.ndarray]) -> LayerWeights:
@@ -62,9 +62,9 @@ def test_the_bounds_hold_and_are_found_again(seed: int) -> None:
     for name, bound in found.items():
         again = margin_found(name, [(np.eye(d), values)])
         assert judged_margin(bound.bound, again)[0] == "holds"
-        for factor in (1 - 1e-3, 1 + 1e-3):
-            if again is not None and again.above > 0.02 * again.size:
-                assert judged_margin(bound.bound * factor, again)[0] == "fails"
+        assert again is not None
+        for forged in (bound.bound - again.slack, bound.bound + 2 * again.slack):  # 2^-18 of the size of the numbers
+            assert judged_margin(forged, again)[0] == "fails"
 
 
 def test_it_is_the_formula_of_the_statement() -> None:
@@ -116,9 +116,9 @@ def test_a_head_through_its_factors_is_as_its_matrix(seed: int) -> None:
 
 
 def test_a_stated_bound_is_judged_from_both_sides() -> None:
-    found = FoundMargin(0.5, 1.0)
-    assert judged_margin(0.5, found)[0] == "holds" and judged_margin(0.5 - MARGIN / 2, found)[0] == "undecided"
-    assert {judged_margin(0.5 + s * 2 * MARGIN, found)[0] for s in (-1, 1)} == {"fails"}
+    found = FoundMargin(0.5, 2.0**-18, 0.5 - 2.0**-21)
+    assert judged_margin(0.5, found)[0] == "holds" and judged_margin(0.5 - 2.0**-22, found)[0] == "undecided"
+    assert {judged_margin(each, found)[0] for each in (0.5 - 2.0**-20, 0.5 + 2.0**-17)} == {"fails"}
     assert judged_margin(None, found)[0] == "undecided" and margin_found("BD-D2", [(np.eye(2), np.eye(2))]) is None
 
 
@@ -146,7 +146,8 @@ def test_the_factor_near_consensus_holds_and_is_found_again(seed: int) -> None:
     assert (1 + sizes.max()) / (1 + leader) <= first.bound <= (1 + sizes.max()) / (1 + leader) * (1 + 1e-5)
     assert first.measured <= first.bound < 1
     assert "holds" in {judged_margin(first.bound, each)[0] for each in found}
-    assert {judged_margin(first.bound * s, found[-1])[0] for s in (0.999, 1.001)} == {"fails"}
+    too_low, too_high = (1 + sizes.max()) / (1 + leader) * (1 - 1e-8), first.bound * (1 + 2 * MARGINS["BD-H1"])
+    assert {judged_margin(each, found[-1])[0] for each in (too_low, too_high)} == {"fails"}
     w = np.linalg.eig(O @ V)[1][:, lead].real
 
     def step(tokens: np.ndarray) -> np.ndarray:

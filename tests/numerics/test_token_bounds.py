@@ -68,7 +68,7 @@ def test_bounds_of_a_layer_hold_for_what_the_layer_does(seed: int) -> None:
         mask = np.tril(np.ones((6, 6), dtype=bool)) if causal else np.ones((6, 6), dtype=bool)
         outputs = [dense(head, x, mask) for head in heads]
         update = sum(each.output for each in outputs)
-        asked = ("BD-D2", "BD-D3", "BD-J2", "BD-M1" if causal else "BD-R1")
+        asked = ("BD-D2", "BD-D2b", "BD-D3", "BD-J2", "BD-L1", "BD-T3", "BD-M1" if causal else "BD-R1")
         found = bounds_of_layer(LayerAtTokens(heads, x, x, update, mask), asked)
         assert {each.statement for each in found} == set(asked)
         for each in found:
@@ -77,6 +77,47 @@ def test_bounds_of_a_layer_hold_for_what_the_layer_does(seed: int) -> None:
         assert [each.head for each in rows] == [0, 1]
         for each, whole in zip(rows, outputs, strict=True):
             assert each.measured == pytest.approx(diameter(whole.output) / diameter(x @ whole.U.T))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("causal", [False, True])
+def test_bounds_from_norms_are_those_of_the_sheet(seed: int, causal: bool) -> None:
+    """BD-D2b, BD-L1 with a query bias and BD-T3 with biases of queries and keys, from dense matrices in doubles."""
+    heads, x = drawn(seed)
+    mask = np.tril(np.ones((6, 6), dtype=bool)) if causal else np.ones((6, 6), dtype=bool)
+    outputs = [dense(head, x, mask) for head in heads]
+    update = sum(each.output for each in outputs)
+    found = bounds_of_layer(LayerAtTokens(heads, x, x, update, mask), ("BD-D2", "BD-D2b", "BD-L1", "BD-T3"))
+    O, V = np.concatenate([each["O"] for each in heads], 1), np.concatenate([each["V"] for each in heads])
+    kept = max(norm(centred(each.weights)) for each in outputs)
+    sharp, coarse = (next(e for e in found if e.statement == name) for name in ("BD-D2", "BD-D2b"))
+    assert coarse.bound == pytest.approx(norm(O) * norm(V) * kept, rel=3 * ROOM) and coarse.bound >= sharp.bound
+    radius = float(np.linalg.norm(x, axis=1).max())
+    for each in (e for e in found if e.statement == "BD-L1"):
+        assert each.head is not None
+        assert each.bound == pytest.approx(outputs[each.head].ball_bounds(radius)[0], rel=3 * ROOM)
+    for each in (e for e in found if e.statement == "BD-T3"):
+        assert each.head is not None
+        head = heads[each.head]
+        q, k = (
+            np.linalg.norm(x @ head[name].T + head[bias], axis=1).max()
+            for name, bias in (("Q", "q_bias"), ("K", "k_bias"))
+        )
+        assert each.bound == pytest.approx(1 / (1 + 5 * np.exp(-2 * q * k / head["scale"])), rel=3 * ROOM)
+        assert each.measured == pytest.approx(outputs[each.head].weights[mask.all(1)].max())
+
+
+def test_a_row_of_few_keys_is_bounded_by_how_many_it_sees() -> None:
+    """BD-T3 under a window of three keys: the rows that see three, not all; scores of huge size bound nothing."""
+    heads, x = drawn(2)
+    place = np.arange(6)
+    mask = (place[None] <= place[:, None]) & (place[None] > place[:, None] - 3)
+    small = [{**head, "Q": head["Q"] * 0.01, "q_bias": head["q_bias"] * 0.01} for head in heads]
+    for each in bounds_of_layer(LayerAtTokens(small, x, x, np.zeros_like(x), mask), ("BD-T3",)):
+        assert 1 / 3 < each.measured < each.bound < 0.5 and not each.vacuous
+    huge = [{**head, "Q": head["Q"] * 1e6} for head in heads]
+    for each in bounds_of_layer(LayerAtTokens(huge, x, x, np.zeros_like(x), mask), ("BD-T3",)):
+        assert each.bound == 1.0 and each.vacuous
 
 
 def test_any_weights_stay_below_the_bound_for_any_weights() -> None:

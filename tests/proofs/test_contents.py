@@ -76,3 +76,47 @@ def test_the_list_costs_no_sympy_where_it_is_current() -> None:
     )
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "False"
+
+
+#: What a theorist asks, and statements that answer; the first has the words themselves.
+ASKED = {
+    "hemisphere": ("AB-T4.1", "CL-8", "CT-12", "BD-H1"),
+    "symmetric": ("AB-T6.1", "CT-2", "PM-T1"),
+    "causal": ("AB-T5.1", "CL-12", "BD-M1"),
+    "rank collapse": ("BD-R2", "BD-R1", "BD-R4", "BD-M1", "BD-D3"),
+    "temperature": ("BD-T2", "BD-T3"),
+    "Lipschitz": ("BD-K1", "BD-L1", "BD-J2"),
+    "rotary": ("PH-T7", "PH-T4c", "BD-D3"),
+    "post-norm": ("BD-P1", "BD-P2", "BD-N1"),
+    "leader": ("BD-E1", "CL-16", "PM-N1"),
+    "basin": ("BD-R2", "CT-12", "CT-13", "AB-T4.1", "PM-X1"),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_question_of_a_theorist_is_answered(question: str) -> None:
+    """Words are searched by what they mean, and statements that have the words themselves come first."""
+    everything = contents.rows()
+    found = [each["id"] for each in contents.matching(everything, search=question)]
+    assert set(ASKED[question]) <= set(found) and len(found) == len(set(found)) < len(everything)
+    words = question.lower().split()
+    literal = [
+        all(
+            word in " ".join([e["id"], e["title"], e["source"], e["about"], e["says"], *e["needs"]]).lower()
+            for word in words
+        )
+        for name in found
+        for e in everything
+        if e["id"] == name
+    ]
+    assert literal == sorted(literal, reverse=True) and literal[0]
+
+
+def test_what_no_statement_speaks_of_is_not_found() -> None:
+    for question in ("tokamak", "rotary tokamak", "rank tokamak collapse"):
+        assert contents.matching(contents.rows(), search=question) == []
+    everything = contents.rows()
+    assert contents.matching(everything) == everything
+    both = {each["id"] for each in contents.matching(everything, search="causal rank collapse")}
+    assert "BD-M1" in both and "BD-R1" not in both
+    assert all(known == known.lower() and known not in means for known, means in contents.MEANINGS.items())

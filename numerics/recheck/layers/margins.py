@@ -17,25 +17,28 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from eigentoken.numerics.recheck.documents.reading import fine_product
-from eigentoken.numerics.recheck.layers.numbers import exact_sum, spectra
+from eigentoken.numerics.recheck.layers.numbers import SpectrumDiscs, exact_sum, spectra
 from eigentoken.numerics.recheck.matrices.floats import FLOOR, Floats, U, definite_above, scaled, spectral_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["MARGIN", "FoundMargin", "factors_found", "judged_margin", "margin_found"]
+__all__ = ["MARGINS", "FoundMargin", "factors_found", "judged_margin", "margin_found"]
 
-#: A stated bound and the one found here differ by at most this part of the size of the numbers that it is made of.
-MARGIN = 1e-5
-#: How far inside of ``sigma`` the two lines are put.
+#: A stated bound is above the one found here by at most this part of the size of the numbers that it is made of: it is made of a
+#: sigma that is smaller by a 2^-20 of it (BD-E1, BD-E2), or of discs of its own (BD-H1).
+MARGINS = {"BD-E1": 2.0**-18, "BD-E2": 2.0**-18, "BD-H1": 1e-5}
+#: How far inside of ``sigma`` the two lines are put, and so how far above the formula at most what is found is.
 INSIDE = (2.0**-32, 2.0**-27, 2.0**-24, 2.0**-22)
+ABOVE = 2.0**-21
 
 
 class FoundMargin(NamedTuple):
-    """At least what the formula bounds, and the size of the numbers that it is made of."""
+    """At least the formula, how much more may be stated, and what the formula is at least."""
 
     above: float
-    size: float
+    slack: float
+    below: float
 
 
 def margin_found(statement: str, factors: Sequence[tuple[ArrayLike, ArrayLike]]) -> FoundMargin | None:
@@ -54,10 +57,15 @@ def margin_found(statement: str, factors: Sequence[tuple[ArrayLike, ArrayLike]])
         return None
     low, high = map(Fraction, lines)
     if statement == "BD-E1":
-        return FoundMargin(_above(max(Fraction(0), low) / high), 1.0)
+        return _near(statement, _above(max(Fraction(0), low) / high), 1.0)
     size = Fraction(spectral_above(values)) + Fraction(rho)
     room = 2 * (high - low) / Fraction(2) ** e  # in the units of the weights, where the bound is a length
-    return FoundMargin(_above((size**2 - high**2) / room), _above(size**2 / room))
+    return _near(statement, _above((size**2 - high**2) / room), _above(size**2 / room))
+
+
+def _near(statement: str, above: float, size: float) -> FoundMargin:
+    """What is found of lines inside of sigma is above the formula by less than :data:`ABOVE` of the size."""
+    return FoundMargin(above, MARGINS[statement] * size, above - ABOVE * size)
 
 
 def factors_found(factors: Sequence[tuple[ArrayLike, ArrayLike]], until: float) -> Iterator[FoundMargin]:
@@ -65,18 +73,30 @@ def factors_found(factors: Sequence[tuple[ArrayLike, ArrayLike]], until: float) 
     alone = factors[0][::-1] if len(factors) == 1 and np.shape(factors[0][0])[1] < np.shape(factors[0][0])[0] else None
     for discs in spectra(exact_sum(factors if alone is None else [alone]), until):
         lead = int(np.argmax(discs.re))
-        least, most = float(discs.score("real-part")[0][lead]), np.delete(discs.score("modulus")[1], lead)
+        ends, sizes = discs.score("real-part"), discs.score("modulus")
+        least, most = float(ends[0][lead]), np.delete(sizes[1], lead)
         beyond = float(most.max(initial=0.0)) * (1 + 2.0**-45)
         if int(discs.component(lead).sum()) == 1 and least > beyond and math.isfinite(least):
-            yield FoundMargin(_above((1 + Fraction(beyond)) / (1 + Fraction(least))), 1.0)
+            above = _above((1 + Fraction(beyond)) / (1 + Fraction(least)))
+            inner = _one_of_the_others(discs, sizes[0], lead)
+            below = (1 + inner) / (1 + float(ends[1][lead]) * (1 + 2.0**-45)) * (1 - 2.0**-45)
+            yield FoundMargin(above, MARGINS["BD-H1"] * above, below)
+
+
+def _one_of_the_others(discs: SpectrumDiscs, low: Floats, lead: int) -> float:
+    """At most the largest modulus of an eigenvalue beside the leader: one lies in each set of discs that are connected."""
+    others = np.delete(np.arange(len(low)), lead)
+    if not len(others):
+        return 0.0
+    outer = int(others[np.argmax(low[others])])
+    return max(0.0, float(low[discs.component(outer)].min())) * (1 - 2.0**-45)
 
 
 def judged_margin(stated: float | None, found: FoundMargin | None) -> tuple[str, str]:
     """``holds``, ``fails`` or ``undecided`` of a stated bound beside the one found here, and why."""
     if found is None or stated is None or not math.isfinite(found.above):
         return "undecided", "not covered: this arithmetic shows no leader with a margin"
-    slack = MARGIN * found.size
-    if abs(stated - found.above) > slack:
+    if not found.below <= stated <= found.above + found.slack:
         return "fails", f"{stated!r} is stated, the formula gives {found.above:.12g}"
     if stated < found.above:
         return "undecided", f"{stated!r} is stated, at most {found.above:.12g} is shown here"

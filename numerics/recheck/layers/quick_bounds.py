@@ -121,6 +121,27 @@ class QuickLayer:
         whole = np.concatenate([np.asarray(each["O"], dtype=np.float64) for each in self.heads], axis=1)
         return spectral_above(whole) * math.sqrt(total) * MORE
 
+    def diversity_from_norms(self) -> float | None:
+        """``|O| |V| max_h |Pi A_h| |Pi X_*|_F`` of BD-D2b."""
+        rows = [self.attention(head) for head in range(len(self.heads))]
+        known = [each for each in rows if each is not None]
+        if len(known) < len(rows):
+            return None
+        middles = [centred(NearStack(weights, size_above(away))) for _, weights, away in known]
+        kept = [spectral_above(each.floats) + float(each.off) for each in middles]
+        O, V = (
+            np.concatenate([np.asarray(each[name], dtype=np.float64) for each in self.heads], axis=axis)
+            for name, axis in (("O", 1), ("V", 0))
+        )
+        apart = centred(exact_stack(self.seen))
+        return spectral_above(O) * spectral_above(V) * max(kept) * float(apart.size + apart.off) * MORE * MORE
+
+    def longest(self, head: int, name: str) -> float:
+        """``max_j |W x_j + b|`` of the queries or the keys."""
+        found = self._mapped(head, name, f"{name.lower()}_bias")
+        lengths = np.sqrt((found.floats * found.floats).sum(axis=1)) * (1 + found.floats.size * U) * MORE
+        return float(lengths.max()) + float(found.off) * MORE + FLOOR
+
     def any_weights(self) -> float | None:
         """``sum_h sqrt(n) max_j |O_h V_h (x_j - xbar)|`` of BD-D3."""
         total = 0.0

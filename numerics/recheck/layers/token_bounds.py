@@ -127,6 +127,11 @@ class GivenLayer:
         return self._sizes[head]
 
     @cached_property
+    def _radius(self) -> Any:
+        """``max_i |x_i|`` of what attention reads."""
+        return arb(max(_above(each) for each in _lengths_of_rows(self._seen)))
+
+    @cached_property
     def _quick(self) -> QuickLayer:
         """The same in floats with bounds."""
         return QuickLayer(self.heads, self.seen, self.allowed, self.turned)
@@ -179,6 +184,17 @@ def _diversity(layer: GivenLayer, _: int) -> Any:
     return arb(spectral_above(whole)) * total.sqrt() / layer._least
 
 
+def _diversity_from_norms(layer: GivenLayer, _: int) -> Any:
+    """BD-D2b: ``|O| |V| max_h |Pi A_h| |Pi X_*|_F / |Pi X|_F``."""
+    kept = max(_norm(_centred(layer._attention(head)[1])) for head in range(len(layer.heads)))
+    O, V = (
+        np.concatenate([np.asarray(each[name], dtype=np.float64) for each in layer.heads], axis=axis)
+        for name, axis in (("O", 1), ("V", 0))
+    )
+    size = arb(spectral_above(O)) * arb(spectral_above(V)) * arb(kept)
+    return size * _length(_centred(layer._seen)) / layer._least
+
+
 def _any_weights(layer: GivenLayer, _: int) -> Any:
     """BD-D3 for each head, added: ``sum_h sqrt(n) max_j |O_h V_h (x_j - xbar)| / |Pi X|_F``."""
     total = arb(0)
@@ -226,6 +242,33 @@ def _from_norms(layer: GivenLayer, head: int) -> Any:
 def _layer_from_norms(layer: GivenLayer, _: int) -> Any:
     """BD-R4: ``sum_h |U_h| tanh(|P_h| D^2/4)``."""
     return sum((_from_norms(layer, head) for head in range(len(layer.heads))), arb(0))
+
+
+def _on_ball(layer: GivenLayer, head: int) -> Any:
+    """BD-L1: ``|U| (sqrt(n (1 + 16/27 p_b^2)) + p)`` with the largest length of a token."""
+    return _ball_of(layer, head, *layer._norms(head))
+
+
+def _ball_of(layer: GivenLayer, head: int, U: Any, P: Any) -> Any:
+    given, radius = layer.heads[head], layer._radius
+    p = P * radius**2
+    with_bias = p
+    if given.get("q_bias") is not None:
+        turned = _matrix(np.asarray(given["q_bias"], dtype=np.float64)[None]) * layer._stored(head, "K")
+        with_bias = p + radius * _length(turned) / arb(float(given["scale"]))  # type: ignore[arg-type]
+    return U * ((layer._seen.nrows() * (1 + with_bias**2 * 16 / 27)).sqrt() + p)
+
+
+def _diffuse(layer: GivenLayer, head: int) -> Any:
+    """BD-T3: ``1/(1 + (m - 1) e^-w)`` with ``w = 2 max|q_i| max|k_j|/scale`` and the largest number m of keys of a row."""
+    q, k = (max(map(_above, _lengths_of_rows(layer._mapped(head, name, f"{name.lower()}_bias")))) for name in "QK")
+    return _diffuse_with(layer, head, q, k)
+
+
+def _diffuse_with(layer: GivenLayer, head: int, q: float, k: float) -> Any:
+    width = 2 * arb(q) * arb(k) / arb(float(layer.heads[head]["scale"]))  # type: ignore[arg-type]
+    most = int(np.asarray(layer.allowed, dtype=bool).sum(axis=1).max())
+    return arb(min(1.0, _above(1 / (1 + (most - 1) * (-width).exp()))))
 
 
 def _sink(layer: GivenLayer, head: int) -> Any:
@@ -295,6 +338,20 @@ def _layer_from_norms_in_floats(layer: GivenLayer, _: int) -> Any:
     return None if any(each is None for each in parts) else sum(parts, arb(0))
 
 
+def _diversity_from_norms_in_floats(layer: GivenLayer, _: int) -> Any:
+    found = layer._quick.diversity_from_norms()
+    return None if found is None else arb(found) / layer._least
+
+
+def _on_ball_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.norms(head)
+    return None if found is None else _ball_of(layer, head, arb(found[0]), arb(found[1]))
+
+
+def _diffuse_in_floats(layer: GivenLayer, head: int) -> Any:
+    return _diffuse_with(layer, head, *(layer._quick.longest(head, name) for name in "QK"))
+
+
 def _tanh_in_floats(layer: GivenLayer, head: int) -> Any:
     width = layer._quick.oscillation(head)
     return None if width is None else arb(min(1.0, _above((arb(width) / 4).tanh())))
@@ -314,6 +371,9 @@ QUICK = {
     ("BD-R4", False): _layer_from_norms_in_floats,
     ("BD-M1", True): _sink_in_floats,
     ("BD-J2", True): _row_operator_in_floats,
+    ("BD-D2b", False): _diversity_from_norms_in_floats,
+    ("BD-L1", True): _on_ball_in_floats,
+    ("BD-T3", True): _diffuse_in_floats,
 }
 #: By statement, and whether it is about a head.
 FORMULAS = {
@@ -325,6 +385,9 @@ FORMULAS = {
     ("BD-R4", False): _layer_from_norms,
     ("BD-M1", True): _sink,
     ("BD-J2", True): _row_operator,
+    ("BD-D2b", False): _diversity_from_norms,
+    ("BD-L1", True): _on_ball,
+    ("BD-T3", True): _diffuse,
 }
 
 
@@ -360,6 +423,12 @@ def _centred(x: Any) -> Any:
 def _length(x: Any) -> Any:
     """The Frobenius norm."""
     return sum((each * each for each in x.entries()), arb(0)).sqrt()
+
+
+def _lengths_of_rows(x: Any) -> list[Any]:
+    """The Euclidean length of each row."""
+    columns = range(x.ncols())
+    return [sum((x[i, k] * x[i, k] for k in columns), arb(0)).sqrt() for i in range(x.nrows())]
 
 
 def _gram(matrix: Any) -> Any:

@@ -187,7 +187,8 @@ def weights_of(layer: Layer, *, heads_only: bool = False) -> LayerWeights:
         values=layer.rules.values(),
         update=layer.update(),
     )
-    return LayerWeights(layer.weights_of, tuple(heads), surroundings)
+    normed = layer.placement == "pre" and layer.attention_norm.kind != "none"
+    return LayerWeights(layer.weights_of, tuple(heads), surroundings, layer.attention_norm.gain if normed else None)
 
 
 def rotary_pairs(layer: Layer) -> RotaryPairs | None:

@@ -37,6 +37,9 @@ QUANTITIES = {
     "BD-M1": "diameter of what a causal head puts out over that of its values",
     "BD-J2": "norm of a head's Jacobian",
     "BD-N1": "length of what the attention norm puts out",
+    "BD-D2b": "diversity of the attention's update over that of the tokens, from norms",
+    "BD-L1": "norm of a head's Jacobian, from norms and the largest length of a token",
+    "BD-T3": "largest attention weight of a row with the most keys, from the lengths of queries and keys",
 }
 #: What is bounded by the weights alone, without tokens.
 OF_WEIGHTS = {
