@@ -35,8 +35,8 @@ from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.terms import MatrixNumber
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
-from eigentoken.theory.proving.integer_arithmetic import integers_follow
 from eigentoken.theory.proving.normal_form import identity_verdict
+from eigentoken.theory.proving.real_arithmetic import integers_follow
 from eigentoken.theory.proving.real_arithmetic import prove as decide
 
 __all__ = ["arithmetic", "enclosure", "identity", "integers", "opaque", "scalar_form", "second_opinion"]

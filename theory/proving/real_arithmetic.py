@@ -27,7 +27,6 @@ from eigentoken.theory.language.verdicts import (
     holds,
     undecided,
 )
-from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.polynomial_form import (
     Translation,
     as_condition,
@@ -37,59 +36,7 @@ from eigentoken.theory.proving.polynomial_form import (
     replaced,
 )
 
-__all__ = ["Lemma", "ToZ3", "assumed_latex", "prove", "satisfiable", "unprinted_assumptions"]
-
-_SIGNS = {
-    sp.StrictGreaterThan: ">",
-    sp.GreaterThan: r"\geq",
-    sp.StrictLessThan: "<",
-    sp.LessThan: r"\leq",
-    sp.Unequality: r"\neq",
-}
-
-
-def unprinted_assumptions(read: Iterable[sp.Basic], printed: Iterable[sp.Basic] = ()) -> tuple[sp.Basic, ...]:
-    """What the declarations of the symbols in ``read`` say (as the checker reads them) and no relation in ``printed`` does.
-
-    >>> h, s = sp.Symbol("h", positive=True), sp.Symbol("s", real=True)
-    >>> unprinted_assumptions([h * s >= 0])
-    (h > 0,)
-    >>> unprinted_assumptions([h * s >= 0], [sp.Gt(h, 2, evaluate=False)])
-    ()
-    """
-    symbols = free_symbols([sp.sympify(each) for each in read])
-    hypotheses = [sp.sympify(each) for each in printed]
-    return tuple(
-        fact for symbol in symbols for fact in assumed_of(symbol) if not any(_says(each, fact) for each in hypotheses)
-    )
-
-
-def _says(hypothesis: Any, fact: Any) -> bool:
-    """The hypothesis is the fact, or the same bound with a larger number: ``n >= 2`` for ``n >= 1``."""
-    if hypothesis == fact or (hypothesis.func is fact.func and hypothesis.reversed == fact):
-        return True
-    if not isinstance(hypothesis, sp.Gt | sp.Ge | sp.Lt | sp.Le) or not isinstance(fact, sp.Gt | sp.Ge):
-        return False
-    larger, smaller = hypothesis.gts, hypothesis.lts
-    if larger != fact.gts or not smaller.is_Rational:
-        return False
-    strict = isinstance(hypothesis, sp.Gt | sp.Lt)
-    return bool(smaller > fact.lts or (smaller == fact.lts and (strict or isinstance(fact, sp.Ge))))
-
-
-def assumed_latex(assumptions: Iterable[sp.Basic]) -> str:
-    """The assumptions before a formula, those of one kind together; empty where there are none.
-
-    >>> a, b, n = sp.Symbol("a", positive=True), sp.Symbol("b", positive=True), sp.Symbol("n", integer=True, positive=True)
-    >>> assumed_latex(unprinted_assumptions([a * b <= n])).split()
-    ['\\\\text{for', '}', 'a,', 'b', '>', '0,\\\\', 'n', '\\\\geq', '1\\\\colon\\\\quad']
-    """
-    grouped: dict[str, list[str]] = {}
-    for fact in assumptions:
-        grouped.setdefault(f"{_SIGNS[fact.func]} {scalar_latex(fact.rhs)}", []).append(scalar_latex(fact.lhs))
-    listed = r",\ ".join(f"{', '.join(names)} {bound}" for bound, names in grouped.items())
-    return rf"\text{{for }} {listed}\colon\quad " if listed else ""
-
+__all__ = ["Lemma", "integers_follow", "prove", "satisfiable"]
 
 #: A question with several parts is asked whole for so many seconds: a solver may be lost in their alternatives.
 AT_ONCE = 2.0
@@ -181,6 +128,26 @@ def satisfiable(statements: Iterable[sp.Basic], *, seconds: float = DEFAULT_SECO
     if verdict.is_holds:
         return fails("the statements contradict each other", details=verdict.details)
     return verdict
+
+
+def integers_follow(given: Iterable[sp.Basic], goal: sp.Basic, *, seconds: float = 20.0) -> str | None:
+    """The question in SMT-LIB, where z3 answers that the goal holds for all integers that the relations given hold for.
+
+    >>> m = sp.Symbol("m", integer=True)
+    >>> integers_follow([m > 1], m >= 2) is None, integers_follow([m > 1], m >= 3) is None
+    (False, True)
+    """
+    import z3
+
+    known = [sp.sympify(each) for each in given]
+    letters = sorted(set().union(*(each.free_symbols for each in (*known, sp.sympify(goal)))), key=str)
+    if any(each.is_integer is not True for each in letters) or len({each.name for each in letters}) != len(letters):
+        raise TypeError(f"the letters must be different integers, got {', '.join(map(str, letters))}")
+    reading, solver = ToZ3(integers=True), z3.Solver()
+    solver.set("timeout", int(1000 * seconds))
+    solver.add(*(reading.as_clause(fact) for each in letters for fact in assumed_of(each)))
+    solver.add(*map(reading.as_clause, known), z3.Not(reading.as_clause(sp.sympify(goal))))
+    return str(solver.to_smt2()) if solver.check() == z3.unsat else None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from eigentoken.theory.language.conditions import Condition
 from eigentoken.theory.language.verdicts import Verdict, fails, holds, undecided
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.proving.normal_form import identity_verdict
-from eigentoken.theory.proving.real_arithmetic import assumed_latex, unprinted_assumptions
+from eigentoken.theory.statements.assumptions import assumed_latex, unprinted_assumptions
 
 __all__ = [
     "ALL_SIZES",
