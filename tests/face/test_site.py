@@ -89,11 +89,19 @@ def test_every_id_of_a_page_leads_to_the_atlas_and_the_atlas_back(tmp_path: Path
         (tmp_path / folder).mkdir()
     (tmp_path / "search" / "search_index.json").write_text("{}")
     for name in ("check.html", "tables/bounds.html"):
-        (tmp_path / name).write_text("<nav>PM-L4</nav><article><td>PM-L4</td><code>PM-L4</code></article>")
+        (tmp_path / name).write_text(
+            "<nav>PM-L4</nav><article><td>PM-L4</td><code>PM-L4</code>\nConsensus of the flows (CT-2)</article>"
+        )
     (tmp_path / "atlas" / "PM-L4.html").write_text('<nav aria-label="pages"></nav><article>PM-L4</article>')
     tool().finish(tmp_path, atlas=True)
-    for name, place in (("check.html", "atlas/PM-L4.html"), ("tables/bounds.html", "../atlas/PM-L4.html")):
-        assert re.findall('href="([^"]*)"', (tmp_path / name).read_text()) == [place]
+    for name, folder in (("check.html", "atlas"), ("tables/bounds.html", "../atlas")):
+        told = (tmp_path / name).read_text()
+        lemma = f"{folder}/PM-L4.html"
+        assert re.findall('href="([^"]*)"', told) == [lemma, f"{folder}/CT-2.html", lemma]
+        ending = '<p class="named-here">Statements named here: '  # the title that the text says is not said twice
+        assert told.endswith(
+            f'{ending}<a href="{lemma}">Stability of consensus for the Oja map</a> (PM-L4).</p></article>'
+        )
     assert re.findall('href="([^"]*)"', (tmp_path / "atlas" / "PM-L4.html").read_text()) == ["../index.html"]
 
 
