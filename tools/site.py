@@ -115,6 +115,9 @@ NOT_FOUND = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><style>
 :root { color-scheme: light dark; }
 body { font: 16px/1.55 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem; }
+body { background: #fff; color: #1c2127; }
+a { color: #1f4fb5; }
+@media (prefers-color-scheme: dark) { body { background: #14181d; color: #e4e8ee; } a { color: #9fb4ff; } }
 </style></head><body><main><h1>There is no such page</h1>
 <p>It may be one of another version. <a href="/">The documentation of eigentoken</a> has a search over everything.</p></main>
 <script>

@@ -180,9 +180,9 @@ def test_axe_finds_nothing_on_the_pages_of_the_site(browser: Any, served: str, c
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
     few = """() => { const but = (n, all) => [...all].slice(n).forEach(each => each.remove());
         document.querySelectorAll('table').forEach(each => but(4, each.querySelectorAll('tr')));
-        but(40, document.querySelector('article').children);
+        but(40, (document.querySelector('article') ?? document.body).children);
         document.querySelectorAll('.md-nav__list').forEach(each => but(8, each.children)); }"""
-    for name in ("index", "check", "api", "atlas", "gallery", "tables/statements"):
+    for name in ("index", "check", "api", "atlas", "gallery", "tables/statements", "404"):
         page = browser.new_page(color_scheme=colours)
         page.goto(f"{served}/{__version__}/{name}.html")
         page.wait_for_timeout(500)
@@ -198,7 +198,16 @@ def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str)
     dark, paper = browser.new_page(color_scheme="dark"), browser.new_page()
     phone = browser.new_page(viewport={"width": 360, "height": 780})
     paper.emulate_media(media="print")
-    for name in ("index", "check", "atlas", "reference", "404", "tables/statements", "tables/bench_check"):
+    for name in (
+        "index",
+        "check",
+        "atlas",
+        "reference",
+        "404",
+        "tables/statements",
+        "tables/dropped",
+        "tables/bench_check",
+    ):
         for page in (dark, paper, phone):
             page.goto(f"{served}/{__version__}/{name}.html")
         shade = "getComputedStyle(document.querySelector('[data-md-color-scheme] .md-main, html')).backgroundColor"
