@@ -206,6 +206,7 @@ def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str)
         "404",
         "tables/statements",
         "tables/dropped",
+        "tables/textbook",
         "tables/bench_check",
     ):
         for page in (dark, paper, phone):
