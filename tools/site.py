@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import escape, unescape
 from pathlib import Path
 
 from eigentoken.pages import asset
@@ -85,7 +86,6 @@ def statements_for_the_search() -> str:
     """Every statement under a heading of its own, by paper: the search of the site finds it by title, condition and claim.
 
     What a statement says is HTML, which Markdown leaves as it is: no bracket of a formula becomes a link."""
-    from html import escape
     from itertools import groupby
 
     from eigentoken.atlas.graph import page_name
@@ -115,6 +115,9 @@ NOT_FOUND = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><style>
 :root { color-scheme: light dark; }
 body { font: 16px/1.55 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem; }
+body { background: #fff; color: #1c2127; }
+a { color: #1f4fb5; }
+@media (prefers-color-scheme: dark) { body { background: #14181d; color: #e4e8ee; } a { color: #9fb4ff; } }
 </style></head><body><main><h1>There is no such page</h1>
 <p>It may be one of another version. <a href="/">The documentation of eigentoken</a> has a search over everything.</p></main>
 <script>
@@ -131,14 +134,26 @@ ROLE = re.compile(r":(?:class|func|meth|data|attr|mod|exc):(?=(?:<|\\u003c)code)
 def with_links(page: str, atlas: str) -> str:
     """The page with a link at every id of a statement in its text, to the statement's page in the folder of the atlas.
 
+    A title that the text does not say is pointed at by the mouse alone: it stands at the end, for paper and for a finger, too.
+
     >>> with_links("<nav>PM-L4</nav><article>PM-L4</article>", "../atlas/")  # doctest: +ELLIPSIS
-    '<nav>PM-L4</nav><article><span class="named"><a href="../atlas/PM-L4.html" title="...">PM-L4</a></span></article>'
+    '<nav>PM-L4</nav><article><span class="named"><a href="../atlas/PM-L4.html" title="...">PM-L4</a></span><p...
     """
     from eigentoken.atlas.graph import page_name
     from eigentoken.statement_links import linked
+    from eigentoken.theory.statements.registry import statements
 
     def article(found: re.Match[str]) -> str:
-        return linked(found[0], lambda name: atlas + page_name(name), titles=False)[0]
+        text, names = linked(found[0], lambda name: atlas + page_name(name), titles=False)
+        said = unescape(re.sub(r"<[^>]*>", "", found[0]))
+        told = [statements().get(name) for name in names]
+        legend = "; ".join(
+            f'<a href="{atlas}{page_name(each.id)}">{escape(each.title, quote=False)}</a> ({each.id})'
+            for each in told
+            if each.title not in said
+        )
+        end = f'<p class="named-here">Statements named here: {legend}.</p></article>' if legend else "</article>"
+        return text.removesuffix("</article>") + end
 
     return re.sub(r"<article.*?</article>", article, page, flags=re.S)
 

@@ -6,6 +6,10 @@ document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".
   const named = () => {
     document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
     document.querySelectorAll("nav.md-code__nav").forEach((each, number) => each.setAttribute("aria-label", `code block ${number + 1}`));
+    document.querySelectorAll(".arithmatex").forEach(each => {  // on a phone: a formula that no line holds scrolls by itself
+      if (each.getBoundingClientRect().width > 0 && [...each.querySelectorAll(".base")].some(part =>
+        part.getBoundingClientRect().right > innerWidth) && !each.closest(".md-typeset__scrollwrap")) { each.classList.add("wide"); each.tabIndex = 0; }
+    });
     document.querySelectorAll(".md-typeset__scrollwrap").forEach(each => { if (each.scrollWidth > each.clientWidth) each.tabIndex = 0; });
   };
   let waiting = 0;

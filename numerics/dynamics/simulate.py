@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypedDict
@@ -251,6 +251,7 @@ def simulate(
     samples: int | None = None,
     certify: bool | None = None,
     device: str | None = None,
+    begun: Callable[[System, int], None] = lambda _system, _d: None,
     **parameters: Matrix,
 ) -> Simulation:
     """Follow a system (by name) from random starts or from ``tokens``, or an instance (also a mapping or a JSON file).
@@ -259,7 +260,7 @@ def simulate(
     name: ``simulate("oja-map", V=V, alpha=0.25, tokens=x)``.  Arrays and tensors keep their dtype (float32 or float64)
     and device; tokens are (n, d), or (instances, n, d) for several starts, and are taken to the state space first.
     Without matrices these are random, as in Abella et al., section 7: entries uniform on [-1/2, 1/2], values symmetrised
-    as ``A + A^T``, metrics ``A A^T + I/2``.
+    as ``A + A^T``, metrics ``A A^T + I/2``.  ``begun`` is called with the system and the dimension before the first step.
 
     >>> run = simulate("oja-map", n=5, d=3, seed=1)
     >>> run.as_dict()["first"]["kind"]
@@ -286,6 +287,7 @@ def simulate(
     last = chosen["end"] if chosen["end"] is not None else (400 if task.system.time is Time.MAP else 200.0)
     if task.system.time is Time.MAP and last < 1:
         raise OptionError(f"end must be at least 1, the number of layers of {task.system.name}, got {last}")
+    begun(task.system, start.shape[-1])
     with torch_threads(start.numel() < 100_000):
         times, states = _run(task, start, last, chosen)
     if chosen["device"] is None:

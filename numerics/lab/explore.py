@@ -146,9 +146,12 @@ class ExploreReport:
         return html_table(("score", "surprise", "distance", "nearest", "conjecture"), rows)
 
     def write(self, folder: str | Path) -> list[Path]:
-        """One conjecture file for each, in the order of the ranking; files of that name are written over."""
+        """One conjecture file for each, in the order of the ranking; files of that name are written over.
+
+        Where nothing stands no folder is made."""
         home = Path(folder)
-        home.mkdir(parents=True, exist_ok=True)
+        if self.proposals:
+            home.mkdir(parents=True, exist_ok=True)
         made = []
         for number, each in enumerate(self.proposals, 1):
             made.append(home / f"conjecture_{number:02d}.py")

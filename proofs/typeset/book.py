@@ -269,7 +269,7 @@ def _errors(found: list[Statement]) -> PrintedTable:
         for told in found
         if told.printed is not None
     )
-    return PrintedTable(("where", "the form", "what is wrong", "witness"), rows)
+    return PrintedTable(("where", "what it says", "what is wrong", "counterexample"), rows)
 
 
 def of_errata(statements: Iterable[Statement]) -> PrintedDocument:

@@ -6,11 +6,13 @@ does not check); 2 the input is bad, with one clear line; 3 a bug of ours, with 
 
 from __future__ import annotations
 
+import _thread
 import errno
 import gc
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable
 from copy import copy
 from functools import cache
@@ -100,6 +102,8 @@ def _parser(called: str) -> Callable[..., object]:
 #: The code for Ctrl-C, as shells have it; and the commands that go on where they stopped.
 INTERRUPTED = 128 + 2
 RESUMED = ("check", "compare", "reproduce")
+#: Seconds after which a Ctrl-C that Python forgot comes again.
+AGAIN = 0.05
 #: New objects before the collector looks for cycles: what a command makes, modules and formulas, lives as long as the command.
 COLLECTED_AFTER = 50_000
 
@@ -107,10 +111,19 @@ COLLECTED_AFTER = 50_000
 def main() -> None:
     """The entry point: bad input is one line and exit 2, never a traceback."""
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
+    sys.unraisablehook = _unraisable
     if asked_by_bash():
         complete_for_bash(_main)
     else:
         _main()
+
+
+def _unraisable(problem: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C in a destructor or a weak reference's callback is printed and forgotten by Python: here it comes again, after it."""
+    if issubclass(problem.exc_type, KeyboardInterrupt):
+        threading.Timer(AGAIN, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(problem)
 
 
 def _main() -> None:

@@ -76,7 +76,11 @@ def _probes() -> list[Check]:
     for name in present():
         probe = probe_numpy() if name == "cpu" else probe_device(arithmetic_of(name))
         good = probe.passed if name == "cpu" else probe.within
-        told = f"products err by {probe.product_ratio:.2g} of their rounding bound" if good else str(probe)
+        told = (
+            f"products err by {probe.product_ratio:.2g} of their rounding bound (below 1 is good)"
+            if good
+            else str(probe)
+        )
         found.append(
             _entry("backend probe" if name == "cpu" else f"probe of {name}", "ok" if good else "warning", told)
         )

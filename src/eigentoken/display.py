@@ -5,6 +5,7 @@ Below all rooms, like ``files``: it imports none of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Listed", "brief", "frame", "html_table", "listing", "with_shapes"]
 
+#: A cell that stands under the ends of others; all else is words.
+NUMBER = re.compile(r"[-+]?(\d[\d.,]*(e[-+]?\d+)?|inf|nan|∞)?%?")
 #: No representation has more lines than this.
 LINES = 10
 
@@ -58,14 +61,25 @@ def with_shapes(value: DataclassInstance) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """A table for a notebook; everything is escaped.
+    """A table for a notebook; everything is escaped.  A notebook has all cells at the right: columns of words begin at the left.
 
     >>> html_table(("n",), [("<1>",)])
-    '<table><tr><th>n</th></tr><tr><td>&lt;1&gt;</td></tr></table>'
+    '<table><tr><th style="text-align:left">n</th></tr><tr><td style="text-align:left">&lt;1&gt;</td></tr></table>'
+    >>> html_table(("n",), [(-1.5e-3,), ("",)])
+    '<table><tr><th>n</th></tr><tr><td>-0.0015</td></tr><tr><td></td></tr></table>'
     """
+    told = [[str(cell) for cell in row] for row in rows]
+    words = [any(not NUMBER.fullmatch(row[place]) for row in told) for place in range(len(columns))]
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    head = "".join(f"<th>{escape(each)}</th>" for each in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+
+    def cells(kind: str, row: Sequence[str]) -> str:
+        left = ' style="text-align:left"'
+        return "".join(
+            f"<{kind}{left if word else ''}>{escape(cell)}</{kind}>" for cell, word in zip(row, words, strict=True)
+        )
+
+    head = cells("th", columns)
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in told)
     return f"<table>{title}<tr>{head}</tr>{body}</table>"
 
 

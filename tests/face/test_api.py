@@ -10,6 +10,7 @@ import pickle
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -590,6 +591,18 @@ def test_every_object_shows_itself_in_ten_lines(kind: str, shown: dict[str, Any]
     assert rich or kind in PLAIN
     for each in rich:
         assert str(getattr(value, each)()).strip()
+
+
+def test_a_statement_in_a_notebook_is_a_line_a_condition_and_a_claim() -> None:
+    told = et.statement("PM-L4")
+    shown = told._repr_markdown_()
+    first, *rest = shown.split("\n\n")
+    assert first == "**Stability of consensus for the Oja map** (PM-L4)"
+    assert [rest[0], rest[2]] == ["if", "then"]
+    assert [len(each.splitlines()) for each in (rest[1], rest[3])] == [len(told.conditions), len(told.claims)]
+    assert "- $V = V^{\\top}$" in shown
+    silent = replace(told, claims=(), text="In words.")
+    assert silent._repr_markdown_().endswith("\n\nIn words.")
 
 
 @pytest.mark.parametrize("kind", KINDS)

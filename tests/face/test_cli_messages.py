@@ -464,6 +464,43 @@ def test_ctrl_c_is_told_and_what_is_kept(
     assert err.startswith(said) and len(err.splitlines()) == 1
 
 
+def test_ctrl_c_in_a_destructor_is_not_lost(tmp_path: Path) -> None:
+    """Python prints "Exception ignored" and goes on: a search of half an hour that cannot be stopped."""
+    script = tmp_path / "pressed.py"
+    script.write_text(
+        "import signal, sys, time\n"
+        "from eigentoken import cli, commands\n"
+        "class Held:\n"
+        "    def __del__(self):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "        time.sleep(0)\n"
+        "def work():\n"
+        "    Held()\n"
+        "    for _ in range(3000):\n"
+        "        time.sleep(0.01)\n"
+        "cli.helpful = lambda _app: lambda **_: work()\n"
+        "sys.argv = ['eigentoken', '--help']\n"
+        "cli.main()\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=50)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_what_else_goes_wrong_in_a_destructor_is_told_as_ever(capsys: pytest.CaptureFixture[str]) -> None:
+    from eigentoken import cli
+
+    class Broken:
+        def __del__(self) -> None:
+            raise RuntimeError("a word of its own")
+
+    before, sys.unraisablehook = sys.unraisablehook, cli._unraisable
+    try:
+        Broken()
+    finally:
+        sys.unraisablehook = before
+    assert "a word of its own" in capsys.readouterr().err
+
+
 def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: Any) -> None:
     _, out, _ = eigentoken(
         "statements", "--search", "nothing of this kind, a long question that is wrapped at the end", "-q"

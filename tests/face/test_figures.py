@@ -271,8 +271,18 @@ def test_an_animation_moves_from_the_start_to_the_end(tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org", "")
     with pytest.raises(ValueError, match=r"\.gif or \.html, got 'a.mp4'"):
         run_simulation("oja-map", n=3, end=2, animation=tmp_path / "a.mp4")
-    with pytest.raises(ValueError, match="d = 5"):
-        run_simulation("oja-map", n=3, d=5, end=2, animation=tmp_path / "a.gif")
+
+
+@pytest.mark.parametrize(("system", "d"), [("oja-map", 5), ("oja-map", 1), ("token-flow", 3)])
+def test_what_has_no_sphere_to_move_on_is_refused_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, d: int
+) -> None:
+    from eigentoken.numerics.dynamics import simulate
+
+    monkeypatch.setattr(simulate, "_run", lambda *_: pytest.fail("it was run"))
+    with pytest.raises(ValueError, match=rf"d = 2 or 3.*{system} has d = {d}"):
+        run_simulation(system, n=3, d=d, animation=tmp_path / "a.gif")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_simulation_writes_figure_data_and_summary(tmp_path: Path) -> None:

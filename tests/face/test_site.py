@@ -89,11 +89,19 @@ def test_every_id_of_a_page_leads_to_the_atlas_and_the_atlas_back(tmp_path: Path
         (tmp_path / folder).mkdir()
     (tmp_path / "search" / "search_index.json").write_text("{}")
     for name in ("check.html", "tables/bounds.html"):
-        (tmp_path / name).write_text("<nav>PM-L4</nav><article><td>PM-L4</td><code>PM-L4</code></article>")
+        (tmp_path / name).write_text(
+            "<nav>PM-L4</nav><article><td>PM-L4</td><code>PM-L4</code>\nConsensus of the flows (CT-2)</article>"
+        )
     (tmp_path / "atlas" / "PM-L4.html").write_text('<nav aria-label="pages"></nav><article>PM-L4</article>')
     tool().finish(tmp_path, atlas=True)
-    for name, place in (("check.html", "atlas/PM-L4.html"), ("tables/bounds.html", "../atlas/PM-L4.html")):
-        assert re.findall('href="([^"]*)"', (tmp_path / name).read_text()) == [place]
+    for name, folder in (("check.html", "atlas"), ("tables/bounds.html", "../atlas")):
+        told = (tmp_path / name).read_text()
+        lemma = f"{folder}/PM-L4.html"
+        assert re.findall('href="([^"]*)"', told) == [lemma, f"{folder}/CT-2.html", lemma]
+        ending = '<p class="named-here">Statements named here: '  # the title that the text says is not said twice
+        assert told.endswith(
+            f'{ending}<a href="{lemma}">Stability of consensus for the Oja map</a> (PM-L4).</p></article>'
+        )
     assert re.findall('href="([^"]*)"', (tmp_path / "atlas" / "PM-L4.html").read_text()) == ["../index.html"]
 
 
@@ -172,9 +180,9 @@ def test_axe_finds_nothing_on_the_pages_of_the_site(browser: Any, served: str, c
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'eigentoken[browser]'")
     few = """() => { const but = (n, all) => [...all].slice(n).forEach(each => each.remove());
         document.querySelectorAll('table').forEach(each => but(4, each.querySelectorAll('tr')));
-        but(40, document.querySelector('article').children);
+        but(40, (document.querySelector('article') ?? document.body).children);
         document.querySelectorAll('.md-nav__list').forEach(each => but(8, each.children)); }"""
-    for name in ("index", "check", "api", "atlas", "gallery", "tables/statements"):
+    for name in ("index", "check", "api", "atlas", "gallery", "tables/statements", "404"):
         page = browser.new_page(color_scheme=colours)
         page.goto(f"{served}/{__version__}/{name}.html")
         page.wait_for_timeout(500)
@@ -190,7 +198,17 @@ def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str)
     dark, paper = browser.new_page(color_scheme="dark"), browser.new_page()
     phone = browser.new_page(viewport={"width": 360, "height": 780})
     paper.emulate_media(media="print")
-    for name in ("index", "check", "atlas", "reference", "404", "tables/statements", "tables/bench_check"):
+    for name in (
+        "index",
+        "check",
+        "atlas",
+        "reference",
+        "404",
+        "tables/statements",
+        "tables/dropped",
+        "tables/textbook",
+        "tables/bench_check",
+    ):
         for page in (dark, paper, phone):
             page.goto(f"{served}/{__version__}/{name}.html")
         shade = "getComputedStyle(document.querySelector('[data-md-color-scheme] .md-main, html')).backgroundColor"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import eigentoken.lab
 from eigentoken.cli import app
 from eigentoken.numerics.lab.conjectures import Conjecture, load
-from eigentoken.numerics.lab.explore import Proposal, _Exploration, _from_registry, explore
+from eigentoken.numerics.lab.explore import ExploreReport, Proposal, _Exploration, _from_registry, explore
 from eigentoken.numerics.lab.vocabulary import TOPICS, claims_about, condition_sets, is_trivial, source_of
 from eigentoken.schemas import schema
 from eigentoken.theory.language.claims import Decreases, ForwardInvariant, Increases, Stable
@@ -82,6 +82,18 @@ def test_the_command_writes_files_that_state_what_it_found(tmp_path: Path) -> No
         (stated,) = load(tmp_path / f"conjecture_{number:02d}.py")
         assert stated.name == each["name"]
         assert (tmp_path / f"conjecture_{number:02d}.py").read_text() == each["source"]
+
+
+def test_where_nothing_stands_no_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = ExploreReport("oja-flow", ("orthant",), (), 4, 4, 0, 0)
+    monkeypatch.setattr("eigentoken.numerics.lab.explore.explore", lambda *_, **__: nothing)
+    ran = CliRunner().invoke(app, ["explore", "oja-flow", "-o", str(tmp_path / "a" / "b")])
+    assert ran.exit_code == 1
+    assert "4 fell" in ran.stdout
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    ran = CliRunner().invoke(app, ["explore", "oja-flow", "-o", str(tmp_path / "file" / "b")])
+    assert isinstance(ran.exception, OSError)
 
 
 def test_a_topic_that_is_none_is_an_error() -> None:

@@ -185,7 +185,7 @@ def test_every_way_to_name_the_system_gives_the_same_list(tmp_path) -> None:
         assert listed.complete
         assert len(repr(listed).splitlines()) <= 10
         assert listed.rows()[0]["stable"] == "holds"
-        assert "<td>consensus</td>" in listed._repr_html_()
+        assert ">consensus</td>" in listed._repr_html_()
     assert len(repr(equilibria("oja-map", n=8, V=diagonal(2, 1, -1), alpha="1/4")).splitlines()) <= 10
 
 

@@ -458,3 +458,11 @@ class Statement:
 
     def _repr_latex_(self) -> str:
         return rf"$\textbf{{{self.id}}}:\ {self.latex}$"
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows: a line for each condition and claim, since a formula of one line is cut off at its edge."""
+        lines = [f"**{self.title}** ({self.id})"]
+        for word, said in (("if", self.conditions), ("then", self.claims)):
+            if said:
+                lines += [word, "\n".join(f"- ${LATEX(each)}$" for each in said)]
+        return "\n\n".join(lines if self.claims else [*lines, self.text])

@@ -73,6 +73,8 @@ def _say(found: BasinDocument) -> None:
 
     if found["head"] is not None:
         _say_head(found["head"])
+    if found["regions"]:
+        say("certified: every start in one of these regions tends to the equilibrium")
     for region in found["regions"]:
         title = "contraction principle" if region["statement"] is None else statements().get(region["statement"]).title
         said = f"{region['kind']}: {title}" + (f" ({region['statement']})" if region["statement"] else "")

@@ -10,7 +10,7 @@ import typer
 from eigentoken.commands import names
 from eigentoken.documents.reproduction_document import Outcome, Scale
 from eigentoken.documents.simulation_document import SimulationDocument
-from eigentoken.output import progress, say, say_hanging, show_json, table
+from eigentoken.output import progress, say, say_hanging, settings, show_json, table
 
 __all__ = ["add_to"]
 
@@ -141,6 +141,9 @@ def reproduce(
         return
 
     scale: Scale = "quick" if quick else "paper" if paper else "full"
+    if not recipes and not quick and not settings.quiet:
+        long = f"all {len(list_recipes()['recipes'])} recipes in full: a long run, kept as it goes"
+        typer.echo(f"{long}; --quick takes minutes, and --list has the names", err=True)
     with progress("reproducing", len(recipes or list_recipes()["recipes"])) as advance:
         done = run_recipes(
             recipes or None, scale=scale, seed=seed, folder=output, resume=not fresh, models=model or (),

@@ -129,7 +129,9 @@ def explore(
     from eigentoken.numerics.lab.explore import explore as propose
     from eigentoken.theory.printing.plain_text import plain_text
 
-    ready(None if output is None else output / "conjecture_01.py")
+    if output is not None:  # a place that can be written; the folder itself is made when there is something for it
+        there = next(each for each in (output, *output.parents) if each.exists() or each == each.parent)
+        ready(there / "conjecture_01.py")
     begun = time.monotonic()
     with progress(f"exploring {system}") as advance:
 

@@ -213,9 +213,10 @@ def _checked(model: str, count: int, **options: Any) -> Report:
 
         report = run(model, watch=watch, inside=inside if watched() else None, **options)
     if kept and not settings.quiet:
-        typer.echo(
-            f"{len(kept)} of {count} layers {KEPT} of the same weights and code; --fresh examines them again", err=True
-        )
+        alike = len(report.layers) > count
+        told = f"{len(kept)} of {count} {'sets of weights (layers share them)' if alike else 'layers'} {KEPT} of the same weights"
+        anew = "what is seen at tokens is found anew, " if options["sequences"] else ""
+        typer.echo(f"{told} and code; {anew}--fresh examines all again", err=True)
     return report
 
 

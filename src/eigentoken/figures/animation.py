@@ -16,8 +16,9 @@ from eigentoken.pages import page
 if TYPE_CHECKING:
     from eigentoken.numerics.dynamics.charts import SpherePaths
     from eigentoken.numerics.dynamics.simulate import Simulation
+    from eigentoken.theory.systems.system import System
 
-__all__ = ["animate"]
+__all__ = ["animate", "can_move"]
 
 FRAMES, MILLISECONDS = 48, 90
 
@@ -38,6 +39,16 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 """
 
 
+def can_move(system: System, d: int) -> None:
+    """Tokens of such a system are shown moving, or it is refused: they have two or three dimensions and a sphere."""
+    from eigentoken.theory.systems.system import Space
+
+    if d not in (2, 3) or system.space is Space.EUCLIDEAN:
+        raise ValueError(
+            f"an animation shows tokens on a circle or sphere (d = 2 or 3); {system.name} has d = {d}, space {system.space.value}"
+        )
+
+
 def animate(run: Simulation, path: str | Path, watch: Callable[[int, int], None] = lambda _made, _all: None) -> Path:
     """Write the tokens of the first start as ``.gif`` or ``.html``; they have two or three dimensions and a sphere.
 
@@ -47,12 +58,8 @@ def animate(run: Simulation, path: str | Path, watch: Callable[[int, int], None]
     target = Path(path)
     if target.suffix not in (".gif", ".html"):
         raise ValueError(f"an animation is written as .gif or .html, got {target.name!r}")
-    panel = next((panel for panel in run.chart().panels if isinstance(panel, SpherePaths)), None)
-    if panel is None:
-        d, space = run.states.shape[-1], run.system.space.value
-        raise ValueError(
-            f"an animation shows tokens on a circle or sphere (d = 2 or 3); {run.system.name} has d = {d}, space {space}"
-        )
+    can_move(run.system, run.states.shape[-1])
+    (panel,) = [panel for panel in run.chart().panels if isinstance(panel, SpherePaths)]
     kept = _kept(len(run.times))
     unit = "layer" if run.system.time.value == "map" else "time"
     said = [f"{unit} {run.times[k]:.4g}" for k in kept]

@@ -40,6 +40,7 @@ def run_simulation(
     Returns the summary, a JSON document with a ``schema`` field, with the paths that were written.  ``watch`` is called with what
     begins.
     """
+    from eigentoken.figures.animation import animate, can_move
     from eigentoken.files.writing import ready
     from eigentoken.numerics.dynamics.figure_styles import style_named
     from eigentoken.numerics.dynamics.simulate import simulate
@@ -47,7 +48,7 @@ def run_simulation(
     chosen = style_named(style)
     _endings(figure, data, animation)
     ready(figure, data, animation)
-    run = simulate(source, **options)
+    run = simulate(source, begun=can_move if animation is not None else lambda _system, _d: None, **options)
     summary = run.as_dict()
     files: SimulationFiles = {}
     if figure is not None:
@@ -57,8 +58,6 @@ def run_simulation(
     if data is not None:
         files["data"] = str(run.save(Path(data)))
     if animation is not None:
-        from eigentoken.figures.animation import animate
-
         files["animation"] = str(animate(run, animation, lambda made, all: watch(f"frame {made + 1} of {all}")))
     summary["files"] = files
     return summary
