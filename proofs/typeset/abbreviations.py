@@ -292,6 +292,8 @@ def clashing(
     """
     first = {each for claim in claims for each in free_letters(claim) | bound_letters(claim)}
     seen: Counter[AnyLetter] = Counter({VectorLetter(STATE): 10**9})  # x is the state
+    #: n, d, p, q and alpha are what the chapter on notation says, and sums run over l
+    seen.update(dict.fromkeys((*KNOWN, Index("token", "l")), 10**5))
     for each in said:
         seen.update(free_letters(each) | bound_letters(each))
     sorts: dict[str, Counter[str]] = {}
@@ -309,7 +311,7 @@ def clashing(
             found[letter] = named(letter, next(free))
     others = iter(name for name in VECTORS if name not in sorts)
     for letter in sorted(seen, key=sort) if weights else ():
-        if letter.name == "e" and letter not in first:
+        if re.fullmatch(r"e_?\d*", letter.name) and letter not in first:
             found[letter] = named(letter, next(others))
     return found
 

@@ -62,7 +62,15 @@ from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 
-__all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation", "steps_behind"]
+__all__ = [
+    "KernelDerivation",
+    "KernelStep",
+    "kernel_steps",
+    "notation",
+    "step_list",
+    "steps_behind",
+    "systems_in_words",
+]
 
 #: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
 HOW = {
@@ -178,13 +186,19 @@ _READ: dict[int, tuple[KernelDerivation, ...]] = {}
 
 
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
-    """The derivations, by systems: systems with the same derivation are printed together."""
+    """The derivations, by systems: systems with the same derivation are printed together.
+
+    Steps are numbered through: a number names one step of the document.
+    """
     if id(told) in _READ:
         return _READ[id(told)]
     found: dict[KernelDerivation, list[str]] = {}
     for name, proved in told.proofs.items():
         found.setdefault(_derivation(told, proved, claim_letters(told)), []).append(name)
-    read = tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+    read: tuple[KernelDerivation, ...] = ()
+    for each, names in found.items():
+        before = read[-1].steps[-1].number - 1 if read else 0
+        read += (_numbered_on(_one_head(told, replace(each, systems=tuple(names))), before),)
     _READ[id(told)] = read
     finalize(told, _READ.pop, id(told), None)
     return read
@@ -197,7 +211,36 @@ def steps_behind(told: Statement, proved: Proved) -> Callable[[Proved], tuple[in
     """
     drafts, _, numbers = _folded(told, proved)
     printed = _numbers(drafts)
-    return lambda node: tuple(sorted({printed[each] for each in numbers.get(id(node), ()) if each in printed}))
+    names = {name for name, each in told.proofs.items() if each is proved}
+    before = next((each.steps[0].number - 1 for each in kernel_steps(told) if names & {*each.systems}), 0)
+    return lambda node: tuple(sorted({before + printed[each] for each in numbers.get(id(node), ()) if each in printed}))
+
+
+def _numbered_on(found: KernelDerivation, before: int) -> KernelDerivation:
+    """With the numbers after those of the derivations before it."""
+    steps = (
+        replace(each, number=before + each.number, uses=tuple(before + use for use in each.uses))
+        for each in found.steps
+    )
+    return replace(found, steps=tuple(steps)) if before else found
+
+
+def systems_in_words(names: Iterable[str]) -> str:
+    """The systems of a derivation: `` for `oja-map` and `attention-map`, with a causal mask``; empty where it has none.
+
+    >>> systems_in_words(["oja-map, causal", "attention-map, causal"])
+    ' for `oja-map` and `attention-map`, with a causal mask'
+    """
+    plain, masked = [], []
+    for name in filter(None, names):
+        (masked if name.endswith(CAUSAL) else plain).append(f"`{name.removesuffix(CAUSAL)}`")
+    said = [listed(plain)] if plain else []
+    said += [f"{listed(masked)}, with a causal mask"] if masked else []
+    return f" for {'; for '.join(said)}" if said else ""
+
+
+#: How the key of a proof says that it is about the system under a causal mask.
+CAUSAL = ", causal"
 
 
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
@@ -285,6 +328,7 @@ def _printed(
     for old in (each for each in drafts if each not in told_with):
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
+        here = [each for each in here if not _same_sides(shortened(each.said, letters))] or here[:1]
         formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
         same = [each for each in draft.since if same_equation(drafts[each].said, draft.said)]
         since = tuple(_fact(drafts[each], letters) for each in draft.since if each not in same)
@@ -295,7 +339,7 @@ def _printed(
             draft.node.rule,
             drafts[same[0]].how if same else _in_short(draft, named),
             draft.node.caption,
-            latex(shortened(draft.said, letters)) if len(here) == 1 else formula,
+            latex(shortened(here[0].said, letters)) if len(here) == 1 else formula,
             tuple(sorted({numbers[use] for each in here for use in each.uses - own})),
             draft.node.rule == "argued",
             since,
@@ -375,7 +419,12 @@ def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> b
     """Is the step printed already, or something stronger, under no more than is assumed here?"""
     if not set(draft.assumed) <= set(assumed):
         return False
-    return latex(draft.said) == latex(node.proposition) or follows_at_once(node.proposition, draft.said)
+    parts = {canonical(part) for part in conjuncts(draft.said)}
+    return (
+        all(canonical(part) in parts for part in conjuncts(node.proposition))
+        or latex(draft.said) == latex(node.proposition)
+        or follows_at_once(node.proposition, draft.said)
+    )
 
 
 def _says_nothing(node: Proved) -> bool:
@@ -385,12 +434,26 @@ def _says_nothing(node: Proved) -> bool:
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
+    if node.rule == "arithmetic" and all(map(_is_evident, conjuncts(node.proposition))):
+        return True
     if (node.rule == "square" and is_square(node.proposition)) or (
         node.rule in COUNTED and rearranged(node.proposition)
     ):
         return True
     short = relation is not None and node.rule == "arithmetic" and len(latex(node.proposition)) <= SHORT
     return short and compared(relation.func, *relation.args) == sp.true
+
+
+def _is_evident(said: Proposition) -> bool:
+    """Is it true as soon as its sides are evaluated: ``0 <= rho^2``?"""
+    relation = relation_of(said)
+    return relation is not None and relation.func(*(side.doit() for side in relation.args)) == sp.true
+
+
+def _same_sides(said: Proposition) -> bool:
+    """Are both sides printed alike, now that long terms have letters?"""
+    relation = relation_of(said)
+    return relation is not None and scalar_latex(relation.lhs) == scalar_latex(relation.rhs)
 
 
 def _absorb(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
@@ -472,6 +535,23 @@ def listed(texts: Iterable[str]) -> str:
     return f"{', '.join(most)} and {end}" if most else end
 
 
+def step_list(numbers: Iterable[int]) -> str:
+    """The steps by their numbers.
+
+    >>> step_list([3]), step_list([1, 3]), step_list([1, 2, 5]), step_list([1, 3, 4, 5, 6])
+    ('Step 3', 'Steps 1 and 3', 'Steps 1, 2 and 5', 'Steps 1 and 3 to 6')
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    said = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    said = [part for each in said for part in each.split(", ")]
+    return f"Step{'s' if len(said) > 1 or 'to' in said[0] else ''} {listed(said)}"
+
+
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:
     how = "" if draft.node.rule in ("arithmetic", "identity", "reduction") else f" ({draft.how})"
     return f"${latex(shortened(draft.said, letters))}${how}"
@@ -498,13 +578,19 @@ def _how(node: Proved) -> str:
     if node.rule == "summed":
         return f"summed over the {node.premises[0].proposition.letter.kind}s"
     if node.rule == "recall":
-        return f"proved in {statements().get(node.detail[0]).called}"
+        told = statements().get(node.detail[0])
+        keys = dict.fromkeys(parse(each.detail[0].bibtex).key for each in node.premises[0].rests_on("textbook"))
+        return f"proved in {told.called}" + (f", with {' '.join(map(_cited, keys))}" if keys else "")
     if node.rule == "enclosure":
         sign = SIGNS[type(node.detail.relation)]
         return f"by ball arithmetic: ${_decimal(node.detail.left)} {sign} {_decimal(node.detail.right)}$, to the digits shown"
     if node.rule == "argued":
         return f"argued in words, not machine-checked: {node.detail}"
     return HOW.get(node.rule, "")
+
+
+def _cited(key: str) -> str:
+    return rf"\cite{{{key}}}"
 
 
 def _decimal(number: str) -> str:

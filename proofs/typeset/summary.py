@@ -16,7 +16,7 @@ from eigentoken.proofs.on_samples import on_samples
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
-from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
+from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation, systems_in_words
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.calculus.latex import expression_latex
 from eigentoken.theory.language import conditions
@@ -40,6 +40,7 @@ __all__ = [
     "equation",
     "in_words",
     "named_above",
+    "needed",
     "summary",
     "systems_of",
     "typed",
@@ -142,17 +143,13 @@ class Summary:
         if alone:
             return
         for found in kernel_steps(told):
-            about = f" for {', '.join(found.systems)}" if any(found.systems) else ""
-            yield f"Derivation{about}", list(_kernel_lines(found))
+            yield f"Derivation{systems_in_words(found.systems).replace('`', '')}", list(_kernel_lines(found))
         if told.proof is None and told.derivation is not None:
             yield "Derivation", list(self._step_lines())
         if told.variants:
             yield (
                 "Conditions that are needed",
-                [
-                    f"without {plain_words(dropped_latex(told, each.dropped))}: {plain_words(with_mathematics(each.says))}"
-                    for each in told.variants
-                ],
+                [f"without {plain_words(dropped)}: {plain_words(says)}" for dropped, says in needed(told)],
             )
         if told.id in PRIOR_ART:
             yield "Prior art", [f"{plain_text(prior.has)} ({prior.key})" for prior in PRIOR_ART[told.id]]
@@ -252,8 +249,9 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
 def _kernel_lines(found: KernelDerivation) -> Iterator[str]:
     if found.notation:
         yield plain_text(found.notation)
+    wide = len(str(found.steps[-1].number - 1)) + 2
     for step in found.steps[:-1]:
-        mark = f"{step.number}.".ljust(3 if len(found.steps) <= 10 else 4)
+        mark = f"{step.number}.".ljust(wide)
         rests = f"; from {', '.join(map(str, step.uses))}" if step.uses else ""
         words = f"{plain_text(step.says)} " if step.says else ""
         yield f"{mark}{words}[{plain_text(step.how)}{rests}]"
@@ -284,8 +282,9 @@ def dropped_latex(told: Statement, dropped: str) -> str:
     """
     name = re.match(r"(\w+)\(", dropped)
     same = [each for each in told.conditions if name and type(each).__name__ == name.group(1)]
-    if len(same) == 1:
-        return f"${LATEX(same[0])}$"
+    this = [each for each in same if re.sub(r"(?<=[(\s])\w+=", "", repr(each)) == dropped] or same
+    if len(this) == 1:
+        return f"${LATEX(this[0])}$"
     word = re.fullmatch(r"(\w+)\(([A-Z])\)", dropped)
     if word and hasattr(conditions, word[1]):
         return f"${LATEX(getattr(conditions, word[1])(matrix(word[2])))}$"
@@ -294,13 +293,19 @@ def dropped_latex(told: Statement, dropped: str) -> str:
     return with_mathematics(dropped)
 
 
+def needed(told: Statement) -> Iterator[tuple[str, str]]:
+    """The conditions that were dropped, and what fails without each: as text with mathematics."""
+    for each in told.variants:
+        yield dropped_latex(told, each.dropped), with_mathematics(without_code(each.says))
+
+
 def summary(statement: Statement) -> Summary:
     """The summary of a statement with its recorded evidence."""
     return Summary(statement, str(status_of(statement)), evidence_of(statement))
 
 
 #: How the sheets of the audit number their test vectors: a code that no paper has.
-CODE = re.compile(r"^(?:TV\d+[a-z]?(?:, TV\d+[a-z]?)*(?:[,:] |$))")
+CODE = re.compile(r"^(?:(?:TV-?[A-Z]?\d*[a-z]?(?:, TV\d+[a-z]?)*|CX-[A-Z]\d+)(?:[,:] |$))")
 
 
 def without_code(name: str) -> str:
@@ -349,6 +354,9 @@ def in_words(made: System) -> str:
     >>> print(in_words(system("hard-attention-map")))
     $x_i^{+} = x_i + \alpha (c_i - x_i)$, $c_i$ the mean of the tokens of largest score
     """
+    if made.rotary:
+        lines = re.sub(r"\\(?:begin|end)\{aligned\}|&", "", made.latex).strip().split(r"\\")
+        return ", where ".join(f"${' '.join(line.split()).rstrip(',')}$" for line in lines)
     if type(made) is System:
         return "its scores depend on the positions of the tokens, and the calculus has no formula for it"
     said = inspect.cleandoc(type(made).__doc__ or "").partition("\n\n")[0].rstrip(".")
@@ -407,7 +415,7 @@ def systems_of(told: Statement) -> str:
     said = []
     for made in map(system, told.systems):
         shown = equation(made)
-        own = f"${shown}$" if shown else in_words(made)
+        own = f"${shown}$".replace(r", \quad ", "$, $") if shown else in_words(made)
         mean = rf"\bar x{'^h' if made.multihead else ''}_i"
         weights = (
             f", where ${mean}$ is the mean of the tokens with the weights ${_weights(made)}$"
