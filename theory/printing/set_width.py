@@ -104,6 +104,9 @@ class _Reader:
                 continue
             if letter in (" ", "&", "~", "$", "}"):
                 continue
+            if name == "end":  # of an environment that begins in another line
+                self.argument(0)
+                continue
             if name == "begin":
                 total += self.rows(size)
                 continue
