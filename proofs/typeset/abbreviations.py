@@ -292,8 +292,7 @@ def clashing(
     """
     first = {each for claim in claims for each in free_letters(claim) | bound_letters(claim)}
     seen: Counter[AnyLetter] = Counter({VectorLetter(STATE): 10**9})  # x is the state
-    #: n, d, p, q and alpha are what the chapter on notation says, and sums run over l
-    seen.update(dict.fromkeys((*KNOWN, Index("token", "l")), 10**5))
+    seen.update(dict.fromkeys(KNOWN, 10**5))  # n, d, p, q and alpha are what the chapter on notation says
     for each in said:
         seen.update(free_letters(each) | bound_letters(each))
     sorts: dict[str, Counter[str]] = {}
@@ -305,6 +304,9 @@ def clashing(
         if sort(letter) != kept:
             mark = sorted(set(sorts[letter.name]) - {kept}).index(sort(letter)) + 1
             found[letter] = named(letter, letter.name + "'" * mark)
+    for letter in seen:  # sums run over l
+        if isinstance(letter, sp.Symbol) and letter.name == "l" and not letter.is_integer and letter not in first:
+            found[letter] = named(letter, "l'")
     free = iter(name for name in TOKENS if name not in sorts)
     for letter in sorted(seen, key=lambda each: each.name) if weights else ():
         if isinstance(letter, Index) and letter not in first and re.fullmatch(r"a\d*", letter.name):

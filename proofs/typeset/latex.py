@@ -217,7 +217,7 @@ class _Renderer:
         columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{each:.3f}\linewidth}}" for each in share)
         head = " & ".join(rf"\textbf{{{self.text(each)}}}" for each in block.head)
         rows = [" & ".join(map(self._cell, row, share)) + r" \\[3pt]" for row in block.rows]
-        begin, end = rf"{{\small\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
+        begin, end = rf"{{\small{IN_A_CELL}\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
         return "\n".join((begin, rf"{head} \\ \hline \endhead", *rows, end))
 
     def _cell(self, text: str, share: float) -> str:
@@ -262,6 +262,8 @@ class _Renderer:
         return self.text(text)
 
 
+#: A column is narrow: there a line may end inside a formula.
+IN_A_CELL = r"\relpenalty=500 \binoppenalty=700 "
 #: Words before a formula that leave it room in the first line of an item.
 LEAD = 45
 
