@@ -16,9 +16,9 @@ from eigentoken.proofs.bibliography import BIBLIOGRAPHY, Reference, parse
 from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
-from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation, step_list, systems_in_words
-from eigentoken.proofs.typeset.summary import ORIGIN, named_above, needed, summary, systems_of, without_code
-from eigentoken.proofs.typeset.system_letters import letters_of
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
+from eigentoken.proofs.typeset.obvious import step_list, systems_in_words
+from eigentoken.proofs.typeset.summary import ORIGIN, letters_of, named_above, needed, summary, systems_of, without_code
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement

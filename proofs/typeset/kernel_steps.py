@@ -30,15 +30,21 @@ from eigentoken.proofs.typeset.abbreviations import (
     shortened,
 )
 from eigentoken.proofs.typeset.obvious import (
+    HOW,
     SHORT,
     Labels,
+    cited,
+    decimal,
     follows_at_once,
+    is_evident,
     is_instance,
     is_square,
     is_truism,
+    listed,
     rearranged,
     relations,
     same_equation,
+    same_sides,
     shared,
     telling,
 )
@@ -62,59 +68,7 @@ from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 
-__all__ = [
-    "KernelDerivation",
-    "KernelStep",
-    "kernel_steps",
-    "notation",
-    "step_list",
-    "steps_behind",
-    "systems_in_words",
-]
-
-#: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
-HOW = {
-    "spectrum": "the spectrum, derived from the equation of the system",
-    "equilibrium": "derived from the equation of the system",
-    "antipodal_rest": "derived from the equation of the system",
-    "two_cycle": "derived from the equation of the system",
-    "respelled": "the same spectrum in other formulas",
-    "linear_stability": "linear stability, read off the spectrum",
-    "linear_instability": "linear instability, read off the spectrum",
-    "stability_of_any": "from the spectrum, whose eigenvalues may be complex",
-    "modulus": "a real part is at most the modulus",
-    "real_parts_below": "the first eigenvalue is simple",
-    "positive": "a sum of positive numbers",
-    "increment": "from the equation of the system",
-    "slope": "differentiated, from the equation of the system",
-    "opposite": "at the opposite state, from the equation of the system",
-    "same_state": "a function of the state, with weights that do not depend on time",
-    "reduction": "expanded and compared, for every number of tokens and dimension",
-    "identity": "expanded and compared",
-    "arithmetic": "real arithmetic",
-    "summed": "summed",
-    "square": "a sum of squares",
-    "cases": "in every case",
-    "induction": "by induction",
-    "same_token": "only a token itself is neither before nor after it",
-    "first_token": "there is a first token",
-    "falling_weights": "powers of one number, in the order of the tokens",
-    "token_induction": "by induction over the tokens, in their order",
-    "almost_every_token": "finitely many sets of measure zero",
-    "latest": "the latest of finitely many times",
-    "first_exit": "by the first time at which it could fail",
-    "dissipates": "the quantity falls at least as fast as the squared speed",
-    "monotone": "by the sign of the rate",
-    "meaning": "by definition",
-    "half_space": "by definition, for a simple top eigenvalue",
-    "as_form": "definiteness, by the quadratic form",
-    "invertible": "the inverse in a condition exists",
-    "velocity_at": "evaluated, from the equation of the system",
-    "exact_matrix": "by the minors, exactly",
-    "eigenvalue_order": "eigenvalues are numbered from the top",
-    "norm_of_symmetric": "the norm of a symmetric matrix",
-    "almost_everywhere": "for almost every start",
-}
+__all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation", "steps_behind"]
 
 #: A fact up to this many characters is said with its step, so many with one step; logic that joins so many steps is shown.
 MANY, JOINS = 4, 3
@@ -225,24 +179,6 @@ def _numbered_on(found: KernelDerivation, before: int) -> KernelDerivation:
     return replace(found, steps=tuple(steps)) if before else found
 
 
-def systems_in_words(names: Iterable[str]) -> str:
-    """The systems of a derivation: `` for `oja-map` and `attention-map`, with a causal mask``; empty where it has none.
-
-    >>> systems_in_words(["oja-map, causal", "attention-map, causal"])
-    ' for `oja-map` and `attention-map`, with a causal mask'
-    """
-    plain, masked = [], []
-    for name in filter(None, names):
-        (masked if name.endswith(CAUSAL) else plain).append(f"`{name.removesuffix(CAUSAL)}`")
-    said = [listed(plain)] if plain else []
-    said += [f"{listed(masked)}, with a causal mask"] if masked else []
-    return f" for {'; for '.join(said)}" if said else ""
-
-
-#: How the key of a proof says that it is about the system under a causal mask.
-CAUSAL = ", causal"
-
-
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
     """With norms of matrices where there is one head."""
     return replace(found, steps=tuple(_each_text(each, lambda text: one_head(told, text)) for each in found.steps))
@@ -328,7 +264,7 @@ def _printed(
     for old in (each for each in drafts if each not in told_with):
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
-        here = [each for each in here if not _same_sides(shortened(each.said, letters))] or here[:1]
+        here = [each for each in here if not same_sides(shortened(each.said, letters))] or here[:1]
         formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
         same = [each for each in draft.since if same_equation(drafts[each].said, draft.said)]
         since = tuple(_fact(drafts[each], letters) for each in draft.since if each not in same)
@@ -434,7 +370,7 @@ def _says_nothing(node: Proved) -> bool:
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
         return True
-    if node.rule == "arithmetic" and all(map(_is_evident, conjuncts(node.proposition))):
+    if node.rule == "arithmetic" and all(map(is_evident, conjuncts(node.proposition))):
         return True
     if (node.rule == "square" and is_square(node.proposition)) or (
         node.rule in COUNTED and rearranged(node.proposition)
@@ -442,18 +378,6 @@ def _says_nothing(node: Proved) -> bool:
         return True
     short = relation is not None and node.rule == "arithmetic" and len(latex(node.proposition)) <= SHORT
     return short and compared(relation.func, *relation.args) == sp.true
-
-
-def _is_evident(said: Proposition) -> bool:
-    """Is it true as soon as its sides are evaluated: ``0 <= rho^2``?"""
-    relation = relation_of(said)
-    return relation is not None and relation.func(*(side.doit() for side in relation.args)) == sp.true
-
-
-def _same_sides(said: Proposition) -> bool:
-    """Are both sides printed alike, now that long terms have letters?"""
-    relation = relation_of(said)
-    return relation is not None and scalar_latex(relation.lhs) == scalar_latex(relation.rhs)
 
 
 def _absorb(drafts: dict[int, _Draft], last: frozenset[int]) -> None:
@@ -529,29 +453,6 @@ def _alike(first: _Draft, other: _Draft) -> bool:
     )
 
 
-def listed(texts: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *most, end = texts
-    return f"{', '.join(most)} and {end}" if most else end
-
-
-def step_list(numbers: Iterable[int]) -> str:
-    """The steps by their numbers.
-
-    >>> step_list([3]), step_list([1, 3]), step_list([1, 2, 5]), step_list([1, 3, 4, 5, 6])
-    ('Step 3', 'Steps 1 and 3', 'Steps 1, 2 and 5', 'Steps 1 and 3 to 6')
-    """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    said = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    said = [part for each in said for part in each.split(", ")]
-    return f"Step{'s' if len(said) > 1 or 'to' in said[0] else ''} {listed(said)}"
-
-
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:
     how = "" if draft.node.rule in ("arithmetic", "identity", "reduction") else f" ({draft.how})"
     return f"${latex(shortened(draft.said, letters))}${how}"
@@ -580,20 +481,10 @@ def _how(node: Proved) -> str:
     if node.rule == "recall":
         told = statements().get(node.detail[0])
         keys = dict.fromkeys(parse(each.detail[0].bibtex).key for each in node.premises[0].rests_on("textbook"))
-        return f"proved in {told.called}" + (f", with {' '.join(map(_cited, keys))}" if keys else "")
+        return f"proved in {told.called}" + (f", with {' '.join(map(cited, keys))}" if keys else "")
     if node.rule == "enclosure":
         sign = SIGNS[type(node.detail.relation)]
-        return f"by ball arithmetic: ${_decimal(node.detail.left)} {sign} {_decimal(node.detail.right)}$, to the digits shown"
+        return f"by ball arithmetic: ${decimal(node.detail.left)} {sign} {decimal(node.detail.right)}$, to the digits shown"
     if node.rule == "argued":
         return f"argued in words, not machine-checked: {node.detail}"
     return HOW.get(node.rule, "")
-
-
-def _cited(key: str) -> str:
-    return rf"\cite{{{key}}}"
-
-
-def _decimal(number: str) -> str:
-    """``1.52e-6`` as a power of ten."""
-    digits, _, power = number.partition("e")
-    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

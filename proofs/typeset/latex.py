@@ -25,8 +25,7 @@ from eigentoken.proofs.typeset.document import (
     sentence,
 )
 from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text
-from eigentoken.theory.printing.scalars import fraction_levels
-from eigentoken.theory.printing.set_width import width
+from eigentoken.theory.printing.scalars import fraction_levels, width
 
 __all__ = ["escape", "to_latex"]
 

@@ -30,8 +30,7 @@ from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.language.terms import Eigenvalue, ell, matrix
 from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text
-from eigentoken.theory.printing.scalars import scalar_latex
-from eigentoken.theory.printing.set_width import width
+from eigentoken.theory.printing.scalars import scalar_latex, width
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
 

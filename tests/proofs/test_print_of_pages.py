@@ -13,17 +13,17 @@ import sympy as sp
 from eigentoken.output import compile_pdf
 from eigentoken.proofs.typeset.abbreviations import clashing
 from eigentoken.proofs.typeset.document import PrintedArgument, PrintedDocument, of_statement
-from eigentoken.proofs.typeset.kernel_steps import _is_evident, _same_sides, kernel_steps
+from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.latex import LINES, PREAMBLE, to_latex
-from eigentoken.proofs.typeset.summary import needed
-from eigentoken.proofs.typeset.system_letters import letters_of
+from eigentoken.proofs.typeset.obvious import is_evident, same_sides
+from eigentoken.proofs.typeset.summary import letters_of, needed
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, Negation, proposition
 from eigentoken.theory.language.claims import Unstable
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.printing.plain_text import WIDE, broken
-from eigentoken.theory.printing.set_width import POINTS, width
+from eigentoken.theory.printing.scalars import POINTS, width
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.systems.catalogue import system
 
@@ -148,12 +148,12 @@ def test_numbers_that_are_called_like_parameters_have_another_letter() -> None:
     assert not any(new.name.startswith("e") for new in table.values()) and len(table) == 2
 
 
-def test_what_is_evident_is_no_step() -> None:
+def test_whatis_evident_is_no_step() -> None:
     rho = sp.Symbol("rho", positive=True)
-    assert _is_evident(proposition(sp.Le(0, rho**2, evaluate=False)))
-    assert not _is_evident(proposition(sp.Le(x, rho, evaluate=False)))
-    assert _same_sides(proposition(sp.Ge(x + y, y + x, evaluate=False)))
-    assert not _same_sides(proposition(sp.Ge(x, y, evaluate=False)))
+    assert is_evident(proposition(sp.Le(0, rho**2, evaluate=False)))
+    assert not is_evident(proposition(sp.Le(x, rho, evaluate=False)))
+    assert same_sides(proposition(sp.Ge(x + y, y + x, evaluate=False)))
+    assert not same_sides(proposition(sp.Ge(x, y, evaluate=False)))
 
 
 def test_a_negation_and_several_letters_are_said_in_words() -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from eigentoken.theory.printing.set_width import width
+from eigentoken.theory.printing.scalars import width
 
 __all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "plain_words"]
 
