@@ -287,10 +287,10 @@ def latex_binder(said: Binder) -> str:
     bound, rest = _bound(said)
     guard = "" if rest == TRUE else rf" \text{{ with }} {_guard(rest)}"
     if isinstance(said, Exists):
-        inner = latex(said.body)
-        if not guard and isinstance(said.body, Exists) and inner.startswith(_THERE_IS):
-            return rf"{_there_is(bound)}\text{{ and {inner.removeprefix(_THERE_IS)}"
-        such = "" if said.body == TRUE else rf" \text{{ such that }} {inner}"
+        text = latex(said.body)
+        if not guard and isinstance(said.body, Exists) and text.startswith(_THERE_IS):
+            return rf"{_there_is(bound)}\text{{ and {text.removeprefix(_THERE_IS)}"
+        such = "" if said.body == TRUE else rf" \text{{ such that }} {text}"
         return f"{_there_is(bound)}{guard}{such}"
     inner = said.body
     if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
