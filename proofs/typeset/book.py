@@ -197,7 +197,9 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
     The counts are made from the conditions and claims of the statements; ``eigentoken statements --needs`` lists them.
     """
     listed = list(statements)
-    kinds = {told.id: {each.split(":")[0] for each in needs(told)} for told in listed}
+    kinds = {
+        told.id: {re.split("[:,(]", each)[0].strip() for each in needs(told)} for told in listed
+    }  # not the other names
 
     def asking(*words: str) -> str:
         return counted(told for told in listed if kinds[told.id] & set(words))

@@ -11,8 +11,10 @@ import pytest
 import sympy as sp
 
 from eigentoken.output import compile_pdf
+from eigentoken.proofs.questions import _parts
 from eigentoken.proofs.typeset.abbreviations import clashing
-from eigentoken.proofs.typeset.document import PrintedArgument, PrintedDocument, of_statement
+from eigentoken.proofs.typeset.book import story
+from eigentoken.proofs.typeset.document import Items, PrintedArgument, PrintedDocument, of_statement
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps
 from eigentoken.proofs.typeset.latex import LINES, PREAMBLE, to_latex
 from eigentoken.proofs.typeset.obvious import is_evident, same_sides
@@ -20,6 +22,7 @@ from eigentoken.proofs.typeset.summary import letters_of, needed
 from eigentoken.theory.kernel.formulas import latex
 from eigentoken.theory.kernel.propositions import TRUE, Conjunction, Exists, Negation, proposition
 from eigentoken.theory.language.claims import Unstable
+from eigentoken.theory.language.conditions import InHemisphere, NonPrincipalModulusBelow, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
 from eigentoken.theory.printing.plain_text import WIDE, broken
@@ -166,3 +169,17 @@ def test_a_negation_and_several_letters_are_said_in_words() -> None:
         x, Conjunction((proposition(x > 1), proposition(sp.Ne(x, 3)))), Exists(y, TRUE, proposition(x < y))
     )
     assert latex(guarded).count(r"\text{there is ") == 2  # else "with" would be about both
+
+
+def test_the_story_counts_what_its_sentences_say() -> None:
+    """It said for a while that no statement asks for a gap: the word had got other names beside it."""
+    words = {"A symmetric": (Symmetric,), "A gap": (SimpleTop, NonPrincipalModulusBelow), "A start in": (InHemisphere,)}
+    (lines,) = (block.items for block in story(statements()) if isinstance(block, Items))
+    for begins, kinds in words.items():
+        asked = [
+            told
+            for told in statements()
+            if any(isinstance(each, kinds) for top in told.conditions for each in _parts(top))
+        ]
+        (line,) = (each for each in lines if each.startswith(begins))
+        assert len(asked) > 5 and f" {len(asked)} statements" in line
