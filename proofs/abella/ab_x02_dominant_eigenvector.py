@@ -449,7 +449,7 @@ AB_X2 = register(
         variants=(
             Variant(
                 "NonPrincipalModulusBelow(U)",
-                "$U = \\operatorname{diag}(1, -5)$, $P = -I$, $\\ell = 2$, full attention: beyond the angle with $1 - "
+                "$V = \\operatorname{diag}(1, -5)$, $M = -I$, $n = 2$, full attention: beyond the angle with $1 - "
                 "\\cos 2\\theta = \\ln\\tfrac32$ a symmetric pair goes to $\\pm e_2$.",
                 modulus_needed,
             ),

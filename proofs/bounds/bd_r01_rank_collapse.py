@@ -273,8 +273,8 @@ BD_R2 = register(
             Remark(
                 RemarkKind.OPEN,
                 r"So, layer after layer: if $U \le 1$, $D_k \to 0$ from every start; if $U > 1$, whenever $D_0 < D^*$, and no "
-                r"larger number would do (CX-R2 and BD-R1's case of equality). With $\beta = UP$ the cubic bound gives $D_k \le "
-                r"(\beta/4)^{(3^k-1)/2}D_0^{3^k}$. The iteration is tried on instances.",
+                r"larger number would do (the counterexample above and BD-R1's case of equality). With $\beta = UP$ the cubic "
+                r"bound gives $D_k \le (\beta/4)^{(3^k-1)/2}D_0^{3^k}$. The iteration is tried on instances.",
             ),
         ),
         depends=("BD-R1",),

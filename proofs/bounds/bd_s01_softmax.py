@@ -201,7 +201,11 @@ BD_S2 = register(
         property_tests=(OnInstances(two_softmaxes),),
         vectors=(Vector("TV-S2: weights, variation and bound", equal_halves, decimals("3/4", "1/4", "1/2", "1/2")),),
         variants=(
-            Variant("osc/4", "osc/8: TV-S2 has variation 1/2 and tanh(ln(9)/8) < 1/2", _variation_beyond_a_quarter),
+            Variant(
+                "osc/4",
+                "osc/8: two rows whose scores differ by osc = ln 9 have the variation 1/2, and tanh(ln(9)/8) < 1/2",
+                _variation_beyond_a_quarter,
+            ),
         ),
     )
 )

@@ -52,6 +52,8 @@ from eigentoken.theory.statements.statement import (
     Counterexample,
     Kind,
     Printed,
+    Remark,
+    RemarkKind,
     Source,
     SourceKind,
     Statement,
@@ -475,6 +477,13 @@ PH_T7 = register(
             ),
         ),
         property_tests=(heights_between_extremes, radius_follows_the_modulus),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$c = (a^2 - a^{-2})/2$ for $Q = K^{-1} = \operatorname{diag}(a, 1/a)$ and quarter turns $R$; $L$ is the "
+                r"number of tokens and $\theta$ the angle of $R$.",
+            ),
+        ),
         variants=(
             Variant("|c| > 1", "the radius shrinks", FirstFailure(rotary_without_divergence)),
             Variant(

@@ -32,7 +32,7 @@ from eigentoken.theory.language.claims import Iff, Stable, Unstable, When
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality, Step
 
 
@@ -178,6 +178,14 @@ CT_6 = register(
         derive=derive,
         proof=proof,
         vectors=(Vector("angular velocity on the boundary at 0.1", boundary_speed, ("0.000408991737097312",)),),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"Above, $s = v_k(V)^{\top}Mv_k(V)$ at the point on $v_k$ ($k = 1$ where no other $k$ is named), "
+                r"$t = \frac12\ln\frac pq$ and $h = (\cosh 2s - \cosh 2t)/\sinh 2s$, where $\cosh 2t = \frac p{2q} + "
+                r"\frac q{2p}$.",
+            ),
+        ),
         variants=(
             Variant(
                 "lambda_2 < lambda_1 h",

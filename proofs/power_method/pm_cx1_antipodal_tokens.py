@@ -178,7 +178,7 @@ PM_CX1 = register(
             ),
             Variant(
                 "n = 2",
-                "two more tokens: a start as near as we like has W < 0 and leaves for ever",
+                "two more tokens: a start as near as we like has $-\\frac12\\bar x^{\\top}V\\bar x < 0$ and leaves for ever",
                 FirstFailure(four_tokens_escape),
             ),
         ),
@@ -190,7 +190,7 @@ PM_CX1 = register(
                 r"antipodal is $\frac2\pi\int_{\arcsin\sqrt\kappa}^{\pi/2}\big(1 - "
                 r"\frac2\pi\arcsin\sqrt{\varphi/\varphi_{\max}}\big)\mathrm d\Theta$, $\varphi_{\max} = "
                 r"\kappa^\kappa(1-\kappa)^{1-\kappa}$, by reading off the region above the separatrix through "
-                r"$(\Theta, \Delta) = (\arcsin\sqrt\kappa, \pi)$, $\Delta$ the difference of the angles: 12.7\% for $\lambda_2 "
+                r"$(\Theta, \psi) = (\arcsin\sqrt\kappa, \pi)$, $\psi$ the difference of the angles: 12.7\% for $\lambda_2 "
                 r"= -\frac12\lambda_1$. The share of the map depends on the step and is another number.",
             ),
         ),

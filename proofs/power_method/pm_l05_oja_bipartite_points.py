@@ -46,7 +46,17 @@ from eigentoken.theory.language.claims import SpectrumIs, Unstable, When
 from eigentoken.theory.language.conditions import AllOf, Relation, SimpleTop
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+    Vector,
+)
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 MP, MM = 1 + alpha * LK * delta, 1 - alpha * LK * delta
@@ -419,6 +429,12 @@ PM_L5 = register(
             ),
             Vector("p = q, a long step", lambda: multipliers(LONG_STEP), ("-2", "1")),
             Vector("TV2, block k = 1, l = 2", lowest_block, decimals("61/28", "81/70", "-3/140")),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"$\delta = (p - q)/n$, and $\mathbf 1$ is the vector of ones.",
+            ),
         ),
         variants=(
             Variant(

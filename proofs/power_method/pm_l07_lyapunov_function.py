@@ -30,7 +30,7 @@ from eigentoken.theory.language.observables import oja_potential
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.language.verdicts import Verdict, fails, holds
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Printed, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Citation, Derivation, Identity, Inequality, Step
 
 #: V is positive semidefinite, or the step is at most 1/|lambda_d|.
@@ -306,6 +306,12 @@ PM_L7 = register(
                     "-0.0279240529897413",
                     "-0.0119701873241346",
                 ),
+            ),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"As printed, $P_i = I - x_ix_i^{\top}$ and $u = V\bar x$.",
             ),
         ),
         variants=(Variant("alpha |lambda_d| <= 1", "TV16: alpha |lambda_d| = 21/20 and W increases", increases),),

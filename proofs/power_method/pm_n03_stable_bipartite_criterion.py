@@ -47,7 +47,7 @@ from eigentoken.theory.language.conditions import AllOf, AnyOf, Relation, Simple
 from eigentoken.theory.language.places import BipartiteAt
 from eigentoken.theory.language.terms import SpectralNorm, t_split
 from eigentoken.theory.statements.registry import register
-from eigentoken.theory.statements.statement import Kind, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import Kind, Remark, RemarkKind, Source, Statement, Variant, Vector
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
 
 #: Diagonal entries and determinant of ``kappa diag(b) - mu S``, on which everything rests.
@@ -361,6 +361,14 @@ PM_N3 = register(
                 ("0.692664014762819", "0.74375"),
             ),
             Vector("on the boundary", lambda: multipliers(ON_THE_BOUNDARY), decimals("9/10", "1")),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"Above, $s = v_k(V)^{\top}Mv_k(V)$ at the point on $v_k$ ($k = 1$ where no other $k$ is named), "
+                r"$t = \frac12\ln\frac pq$ and $h = (\cosh 2s - \cosh 2t)/\sinh 2s$, where $\cosh 2t = \frac p{2q} + "
+                r"\frac q{2p}$.",
+            ),
         ),
         variants=(
             Variant(

@@ -27,7 +27,17 @@ from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import SpectralNorm
 from eigentoken.theory.statements.registry import recalled, register
-from eigentoken.theory.statements.statement import Counterexample, Kind, Printed, Source, Statement, Variant, Vector
+from eigentoken.theory.statements.statement import (
+    Counterexample,
+    Kind,
+    Printed,
+    Remark,
+    RemarkKind,
+    Source,
+    Statement,
+    Variant,
+    Vector,
+)
 from eigentoken.theory.statements.steps import Derivation, Identity, Inequality
 
 
@@ -145,6 +155,13 @@ PM_T3 = register(
         vectors=(
             Vector("TV6, b_1, b_2, 1/m_2", tv6_heights, decimals("1/2", "-1/7", "14/13")),
             Vector("TV6, spectrum", lambda: multipliers(TV6), ("0.627005809044468", "0.8", "0.984532652493994")),
+        ),
+        notes=(
+            Remark(
+                RemarkKind.CONVENTION,
+                r"The printed conditions for a bipartite point on $v_k$ are about the height $b_i$ of the mean that a token of "
+                r"side $i$ sees, along that token, and about the matrix $B$ of the linearisation on the two sides (PM-L14).",
+            ),
         ),
         variants=(
             Variant(

@@ -292,6 +292,7 @@ def clashing(
     """
     first = {each for claim in claims for each in free_letters(claim) | bound_letters(claim)}
     seen: Counter[AnyLetter] = Counter({VectorLetter(STATE): 10**9})  # x is the state
+    seen.update(dict.fromkeys(KNOWN, 10**5))  # n, d, p, q and alpha are what the chapter on notation says
     for each in said:
         seen.update(free_letters(each) | bound_letters(each))
     sorts: dict[str, Counter[str]] = {}
@@ -303,13 +304,16 @@ def clashing(
         if sort(letter) != kept:
             mark = sorted(set(sorts[letter.name]) - {kept}).index(sort(letter)) + 1
             found[letter] = named(letter, letter.name + "'" * mark)
+    for letter in seen:  # sums run over l
+        if isinstance(letter, sp.Symbol) and letter.name == "l" and not letter.is_integer and letter not in first:
+            found[letter] = named(letter, "l'")
     free = iter(name for name in TOKENS if name not in sorts)
     for letter in sorted(seen, key=lambda each: each.name) if weights else ():
         if isinstance(letter, Index) and letter not in first and re.fullmatch(r"a\d*", letter.name):
             found[letter] = named(letter, next(free))
     others = iter(name for name in VECTORS if name not in sorts)
     for letter in sorted(seen, key=sort) if weights else ():
-        if letter.name == "e" and letter not in first:
+        if re.fullmatch(r"e_?\d*", letter.name) and letter not in first:
             found[letter] = named(letter, next(others))
     return found
 

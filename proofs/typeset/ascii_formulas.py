@@ -32,7 +32,10 @@ GREEK = frozenset(
 _FUNCTIONS = {
     "det": r"\det",
     "diag": r"\operatorname{diag}",
+    "Re": r"\operatorname{Re}",
     "ln": r"\ln",
+    "max": r"\max",
+    "min": r"\min",
     "osc": r"\operatorname{osc}",
     "sqrt": "",
     "sym": r"\operatorname{sym}",
@@ -42,12 +45,12 @@ _FUNCTIONS = {
 _SIGNS = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "+-": r"\pm"}
 _RAISED = {"T": r"\top", "perp": r"\perp"}
 _LOWERED = {"min": r"\min", "max": r"\max"}
-_NAME = re.compile(r"([A-Za-z]+)((?:[_^](?:[A-Za-z0-9]+|\([^()]*\)))*)")
-_MARK = re.compile(r"([_^])(\([^()]*\)|[A-Za-z0-9]+)")
+_NAME = re.compile(r"([A-Za-z]+)((?:[_^](?:[A-Za-z0-9]+|\([^()]*\)|[+-](?!\w)))*)")
+_MARK = re.compile(r"([_^])(\([^()]*\)|[A-Za-z0-9]+|[+-])")
 #: Ids, words with a hyphen, labels (``PM-L6``, ``2-cycle``, ``(d)``), an ``'s`` and a first article are one piece.
 _PIECE = re.compile(
     r"`[^`]*`|(?<=\s)\([a-z]\)|[A-Z]{2}-[A-Z]{0,3}[0-9]*(?:\.[0-9]+)?[a-z]?\b|(?<=\w)'s\b|(?:^|(?<=[.:;]\s))A(?=\s[A-Za-z]{2})\s|\w+-[a-z]{2,}|<=|>=|!=|\+-|[-+=<>|/*;()\[\],.:]|\d+(?:\.\d+)?"
-    r"|[A-Za-z]+(?:[_^](?:[A-Za-z0-9]+|\([^()]*\)))*|\s+|.",
+    r"|[A-Za-z]+(?:[_^](?:[A-Za-z0-9]+|\([^()]*\)|[+-](?!\w)))*|\s+|.",
     re.DOTALL,
 )
 _OPERATORS = frozenset("+-=<>|/*") | frozenset(_SIGNS)
@@ -60,6 +63,8 @@ def with_mathematics(words: str) -> str:
     $\alpha |\lambda_{k}| < 1$ or $n$ odd
     >>> print(with_mathematics("V = diag(1, -1/2), n = 2: no multiplier above 1 at (e_1, -e_1) (and stable, PM-CX1)"))
     $V = \operatorname{diag}(1, -1/2)$, $n = 2$: no multiplier above 1 at $(e_{1}, -e_{1})$ (and stable, PM-CX1)
+    >>> print(with_mathematics("mu_- > 0, max|g|"))
+    $\mu_{-} > 0$, $\max|g|$
     >>> print(with_mathematics("F = (1 0; 1 1/2), z^T w = 1: roots 3/4 +- sqrt(1/16 + mu)"))
     $F = \left(\begin{smallmatrix}1&0\\1&1/2\end{smallmatrix}\right)$, $z^{\top} w = 1$: roots $3/4 \pm \sqrt{1/16 + \mu}$
     """

@@ -120,7 +120,7 @@ def preface(statements: Iterable[Statement]) -> Iterator[Block]:
     yield Paragraph(
         "What a reader must believe: the rules of the kernel and the engines behind them (the calculus of tokens, the "
         "linearization of a system at a point, z3 for real arithmetic, which `eigentoken verify` asks again of cvc5), that a "
-        "system says what its equation in the next chapter says, and these theorems of books."
+        "system says what its equation in the chapter on notation says, and these theorems of books."
     )
     yield PrintedTable(("theorem", "where it stands"), tuple((each.name, each.reference) for each in all_theorems()))
     yield Paragraph(
@@ -197,7 +197,9 @@ def story(statements: Iterable[Statement]) -> Iterator[Block]:
     The counts are made from the conditions and claims of the statements; ``eigentoken statements --needs`` lists them.
     """
     listed = list(statements)
-    kinds = {told.id: {each.split(":")[0] for each in needs(told)} for told in listed}
+    kinds = {
+        told.id: {re.split("[:,(]", each)[0].strip() for each in needs(told)} for told in listed
+    }  # not the other names
 
     def asking(*words: str) -> str:
         return counted(told for told in listed if kinds[told.id] & set(words))

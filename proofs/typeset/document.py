@@ -17,7 +17,8 @@ from eigentoken.proofs.prior_art import PRIOR_ART
 from eigentoken.proofs.typeset.abbreviations import printed_claims
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import kernel_steps, notation
-from eigentoken.proofs.typeset.summary import ORIGIN, dropped_latex, named_above, summary, systems_of, without_code
+from eigentoken.proofs.typeset.obvious import step_list, systems_in_words
+from eigentoken.proofs.typeset.summary import ORIGIN, letters_of, named_above, needed, summary, systems_of, without_code
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.statements.registry import Recalled
 from eigentoken.theory.statements.statement import SourceKind, Statement
@@ -193,17 +194,10 @@ def _justification(step: Step, numbers: Mapping[str, int]) -> str:
     if step.discharges:
         parts.append(f"where {' and '.join(f'${LATEX(each)}$' for each in step.discharges)} is no longer assumed")
     if step.uses:
-        parts.append(f"from {_step_list(sorted(numbers[each] for each in step.uses))}")
+        parts.append(f"from {step_list(sorted(numbers[each] for each in step.uses))}")
     if step.sizes() != ALL_SIZES:
         parts.append(f"only for {step.sizes()}")
     return "; ".join(parts)
-
-
-def _step_list(numbers: list[int]) -> str:
-    """``Step 3``, ``Steps 1 and 3``, ``Steps 1, 2 and 5``."""
-    if len(numbers) == 1:
-        return f"Step {numbers[0]}"
-    return f"Steps {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _discharged(step: Step, derivation: Derivation) -> str:
@@ -256,7 +250,7 @@ def _by(told: Statement, place: int) -> str:
     named = told.claims_from[place] if place < len(told.claims_from) else ()
     steps = told.derivation.steps if named and told.derivation else ()
     numbers = [number for number, step in enumerate(steps, 1) if step.name in named]
-    return f" ({_step_list(numbers)})" if numbers else ""
+    return f" ({step_list(numbers)})" if numbers else ""
 
 
 def _statement_blocks(told: Statement) -> Iterator[Block]:
@@ -283,15 +277,13 @@ def _statement_blocks(told: Statement) -> Iterator[Block]:
 def _kernel_blocks(told: Statement) -> Iterator[Block]:
     """The derivation of a statement that the kernel proves, from the tree of its proof."""
     for found in kernel_steps(told):
-        about = f" for {', '.join(f'`{name}`' for name in found.systems)}" if any(found.systems) else ""
-        yield Heading(3, f"Derivation{about}")
+        yield Heading(3, f"Derivation{systems_in_words(found.systems)}")
         if found.notation:
             yield Paragraph(found.notation)
-        label = f"{told.id}-{found.systems[0]}" if len(told.proofs) > 1 else told.id
         for step in found.steps[:-1]:
-            how = step.how + (f"; from {_step_list(list(step.uses))}" if step.uses else "")
-            yield PrintedArgument(step.number, how, step.says, step.formula, f"{label}-{step.number}", step.where)
-        yield Paragraph(f"The claims follow from {_step_list(list(found.steps[-1].uses))}.")
+            how = step.how + (f"; from {step_list(list(step.uses))}" if step.uses else "")
+            yield PrintedArgument(step.number, how, step.says, step.formula, f"{told.id}-{step.number}", step.where)
+        yield Paragraph(f"The claims follow from {step_list(list(found.steps[-1].uses))}.")
         yield End()
 
 
@@ -356,19 +348,16 @@ def _blocks(told: Statement, titled: bool) -> Iterator[Block]:
     yield from _step_blocks(told)
     if told.variants:
         yield Heading(3, "Conditions that are needed")
-        yield Items(
-            tuple(
-                f"Without {dropped_latex(told, each.dropped)}: {with_mathematics(each.says)}" for each in told.variants
-            )
-        )
+        yield Items(tuple(f"Without {dropped}: {says}" for dropped, says in needed(told)))
     if told.id in PRIOR_ART:
         yield Heading(3, "Prior art")
         yield Items(tuple(rf"{prior.has} \cite{{{prior.key}}}" for prior in PRIOR_ART[told.id]))
     for remark in told.notes:
         yield Paragraph(remark.text, strong=f"{remark.kind}.")
     known = summary(told)
+    cite = rf" \cite{{{told.source.paper}}}" if told.source.paper in BIBLIOGRAPHY else ""
     yield Paragraph(
-        f"{told.source}. Status: {with_mathematics(known.status_words())}. {known.evidence_sentence()}",
+        f"{told.source}{cite}. Status: {with_mathematics(known.status_words())}. {known.evidence_sentence()}",
         strong="Source and evidence.",
     )
 
@@ -400,4 +389,11 @@ def of_statement(told: Statement) -> PrintedDocument:
     """The document of one statement."""
     where = systems_of(told)
     first = [Paragraph(where, strong="The system." if len(told.systems) == 1 else "The systems.")] if where else []
-    return PrintedDocument(with_mathematics(told.called), (*first, *statement_blocks(told)), references([told]))
+    blocks = tuple(statement_blocks(told))
+    letters = letters_of(told, " ".join(text for each in blocks for text in (*_words(each), _formula(each))))
+    first += [Paragraph(letters, strong="Letters.")] if letters else []
+    return PrintedDocument(with_mathematics(told.called), (*first, *blocks), references([told]))
+
+
+def _formula(block: Block) -> str:
+    return block.formula if isinstance(block, PrintedArgument) else ""

@@ -30,15 +30,21 @@ from eigentoken.proofs.typeset.abbreviations import (
     shortened,
 )
 from eigentoken.proofs.typeset.obvious import (
+    HOW,
     SHORT,
     Labels,
+    cited,
+    decimal,
     follows_at_once,
+    is_evident,
     is_instance,
     is_square,
     is_truism,
+    listed,
     rearranged,
     relations,
     same_equation,
+    same_sides,
     shared,
     telling,
 )
@@ -63,50 +69,6 @@ from eigentoken.theory.statements.statement import Statement
 from eigentoken.theory.systems.catalogue import system
 
 __all__ = ["KernelDerivation", "KernelStep", "kernel_steps", "notation", "steps_behind"]
-
-#: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
-HOW = {
-    "spectrum": "the spectrum, derived from the equation of the system",
-    "equilibrium": "derived from the equation of the system",
-    "antipodal_rest": "derived from the equation of the system",
-    "two_cycle": "derived from the equation of the system",
-    "respelled": "the same spectrum in other formulas",
-    "linear_stability": "linear stability, read off the spectrum",
-    "linear_instability": "linear instability, read off the spectrum",
-    "stability_of_any": "from the spectrum, whose eigenvalues may be complex",
-    "modulus": "a real part is at most the modulus",
-    "real_parts_below": "the first eigenvalue is simple",
-    "positive": "a sum of positive numbers",
-    "increment": "from the equation of the system",
-    "slope": "differentiated, from the equation of the system",
-    "opposite": "at the opposite state, from the equation of the system",
-    "same_state": "a function of the state, with weights that do not depend on time",
-    "reduction": "expanded and compared, for every number of tokens and dimension",
-    "identity": "expanded and compared",
-    "arithmetic": "real arithmetic",
-    "summed": "summed",
-    "square": "a sum of squares",
-    "cases": "in every case",
-    "induction": "by induction",
-    "same_token": "only a token itself is neither before nor after it",
-    "first_token": "there is a first token",
-    "falling_weights": "powers of one number, in the order of the tokens",
-    "token_induction": "by induction over the tokens, in their order",
-    "almost_every_token": "finitely many sets of measure zero",
-    "latest": "the latest of finitely many times",
-    "first_exit": "by the first time at which it could fail",
-    "dissipates": "the quantity falls at least as fast as the squared speed",
-    "monotone": "by the sign of the rate",
-    "meaning": "by definition",
-    "half_space": "by definition, for a simple top eigenvalue",
-    "as_form": "definiteness, by the quadratic form",
-    "invertible": "the inverse in a condition exists",
-    "velocity_at": "evaluated, from the equation of the system",
-    "exact_matrix": "by the minors, exactly",
-    "eigenvalue_order": "eigenvalues are numbered from the top",
-    "norm_of_symmetric": "the norm of a symmetric matrix",
-    "almost_everywhere": "for almost every start",
-}
 
 #: A fact up to this many characters is said with its step, so many with one step; logic that joins so many steps is shown.
 MANY, JOINS = 4, 3
@@ -178,13 +140,19 @@ _READ: dict[int, tuple[KernelDerivation, ...]] = {}
 
 
 def kernel_steps(told: Statement) -> tuple[KernelDerivation, ...]:
-    """The derivations, by systems: systems with the same derivation are printed together."""
+    """The derivations, by systems: systems with the same derivation are printed together.
+
+    Steps are numbered through: a number names one step of the document.
+    """
     if id(told) in _READ:
         return _READ[id(told)]
     found: dict[KernelDerivation, list[str]] = {}
     for name, proved in told.proofs.items():
         found.setdefault(_derivation(told, proved, claim_letters(told)), []).append(name)
-    read = tuple(_one_head(told, replace(each, systems=tuple(names))) for each, names in found.items())
+    read: tuple[KernelDerivation, ...] = ()
+    for each, names in found.items():
+        before = read[-1].steps[-1].number - 1 if read else 0
+        read += (_numbered_on(_one_head(told, replace(each, systems=tuple(names))), before),)
     _READ[id(told)] = read
     finalize(told, _READ.pop, id(told), None)
     return read
@@ -197,7 +165,18 @@ def steps_behind(told: Statement, proved: Proved) -> Callable[[Proved], tuple[in
     """
     drafts, _, numbers = _folded(told, proved)
     printed = _numbers(drafts)
-    return lambda node: tuple(sorted({printed[each] for each in numbers.get(id(node), ()) if each in printed}))
+    names = {name for name, each in told.proofs.items() if each is proved}
+    before = next((each.steps[0].number - 1 for each in kernel_steps(told) if names & {*each.systems}), 0)
+    return lambda node: tuple(sorted({before + printed[each] for each in numbers.get(id(node), ()) if each in printed}))
+
+
+def _numbered_on(found: KernelDerivation, before: int) -> KernelDerivation:
+    """With the numbers after those of the derivations before it."""
+    steps = (
+        replace(each, number=before + each.number, uses=tuple(before + use for use in each.uses))
+        for each in found.steps
+    )
+    return replace(found, steps=tuple(steps)) if before else found
 
 
 def _one_head(told: Statement, found: KernelDerivation) -> KernelDerivation:
@@ -285,6 +264,7 @@ def _printed(
     for old in (each for each in drafts if each not in told_with):
         draft = drafts[old]
         here = [draft, *(drafts[each] for each in draft.beside)]
+        here = [each for each in here if not same_sides(shortened(each.said, letters))] or here[:1]
         formula = r",\qquad ".join(parts_latex(Conjunction(tuple(shortened(each.said, letters) for each in here))))
         same = [each for each in draft.since if same_equation(drafts[each].said, draft.said)]
         since = tuple(_fact(drafts[each], letters) for each in draft.since if each not in same)
@@ -295,7 +275,7 @@ def _printed(
             draft.node.rule,
             drafts[same[0]].how if same else _in_short(draft, named),
             draft.node.caption,
-            latex(shortened(draft.said, letters)) if len(here) == 1 else formula,
+            latex(shortened(here[0].said, letters)) if len(here) == 1 else formula,
             tuple(sorted({numbers[use] for each in here for use in each.uses - own})),
             draft.node.rule == "argued",
             since,
@@ -375,7 +355,12 @@ def _said_by(draft: _Draft, node: Proved, assumed: tuple[Proposition, ...]) -> b
     """Is the step printed already, or something stronger, under no more than is assumed here?"""
     if not set(draft.assumed) <= set(assumed):
         return False
-    return latex(draft.said) == latex(node.proposition) or follows_at_once(node.proposition, draft.said)
+    parts = {canonical(part) for part in conjuncts(draft.said)}
+    return (
+        all(canonical(part) in parts for part in conjuncts(node.proposition))
+        or latex(draft.said) == latex(node.proposition)
+        or follows_at_once(node.proposition, draft.said)
+    )
 
 
 def _says_nothing(node: Proved) -> bool:
@@ -384,6 +369,8 @@ def _says_nothing(node: Proved) -> bool:
     if node.proposition == TRUE or is_truism(node.proposition):
         return True
     if isinstance(relation, sp.Eq) and scalar_latex(relation.lhs) == scalar_latex(relation.rhs):
+        return True
+    if node.rule == "arithmetic" and all(map(is_evident, conjuncts(node.proposition))):
         return True
     if (node.rule == "square" and is_square(node.proposition)) or (
         node.rule in COUNTED and rearranged(node.proposition)
@@ -466,12 +453,6 @@ def _alike(first: _Draft, other: _Draft) -> bool:
     )
 
 
-def listed(texts: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *most, end = texts
-    return f"{', '.join(most)} and {end}" if most else end
-
-
 def _fact(draft: _Draft, letters: Mapping[sp.Symbol, sp.Expr]) -> str:
     how = "" if draft.node.rule in ("arithmetic", "identity", "reduction") else f" ({draft.how})"
     return f"${latex(shortened(draft.said, letters))}${how}"
@@ -498,16 +479,12 @@ def _how(node: Proved) -> str:
     if node.rule == "summed":
         return f"summed over the {node.premises[0].proposition.letter.kind}s"
     if node.rule == "recall":
-        return f"proved in {statements().get(node.detail[0]).called}"
+        told = statements().get(node.detail[0])
+        keys = dict.fromkeys(parse(each.detail[0].bibtex).key for each in node.premises[0].rests_on("textbook"))
+        return f"proved in {told.called}" + (f", with {' '.join(map(cited, keys))}" if keys else "")
     if node.rule == "enclosure":
         sign = SIGNS[type(node.detail.relation)]
-        return f"by ball arithmetic: ${_decimal(node.detail.left)} {sign} {_decimal(node.detail.right)}$, to the digits shown"
+        return f"by ball arithmetic: ${decimal(node.detail.left)} {sign} {decimal(node.detail.right)}$, to the digits shown"
     if node.rule == "argued":
         return f"argued in words, not machine-checked: {node.detail}"
     return HOW.get(node.rule, "")
-
-
-def _decimal(number: str) -> str:
-    """``1.52e-6`` as a power of ten."""
-    digits, _, power = number.partition("e")
-    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

@@ -24,8 +24,8 @@ from eigentoken.proofs.typeset.document import (
     StatementBox,
     sentence,
 )
-from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text, width
-from eigentoken.theory.printing.scalars import fraction_levels
+from eigentoken.theory.printing.plain_text import WIDE, broken, plain_text
+from eigentoken.theory.printing.scalars import fraction_levels, width
 
 __all__ = ["escape", "to_latex"]
 
@@ -33,7 +33,7 @@ KINDS = (
     "lemma", "theorem", "proposition", "definition", "remark", "extension", "counterexample", "conjecture",
 )  # fmt: skip
 #: An inline formula longer than this is displayed: it could not be broken over two lines.
-LONG = 50
+LONG = 37
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -55,7 +55,10 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \newtheorem*{remark}{Remark}
 \newtheorem*{counterexample}{Counterexample}
 % a step: its number, its justification in words, then what it says
-\newcommand{\step}[2]{\par\addvspace{6pt plus 2pt}\noindent\textbf{Step #1} {\small\itshape(#2)}\textbf{.}\enspace\ignorespaces}
+% its lines may end early, so that none ends inside a formula
+\newcommand{\step}[2]{\par\addvspace{6pt plus 2pt}\rightskip=0pt plus 30em\relax
+  \noindent\textbf{Step #1} {\small\itshape(#2)}\textbf{.}\enspace\ignorespaces}
+\newcommand{\stepend}{\par\rightskip=0pt\relax}
 \newcommand{\needs}[1]{\par\nobreak\noindent{\small #1}\par}
 \newcommand{\parthead}[1]{\par\addvspace{10pt plus 3pt}\noindent{\bfseries\itshape #1.}\par\nobreak\addvspace{3pt}}
 \newenvironment{conditions}{\begin{list}{\textbullet}{\setlength{\itemsep}{1pt}\setlength{\parsep}{0pt}%
@@ -67,9 +70,9 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
   \resizebox{#1\linewidth}{!}{\usebox{\fitbox}}\else
   \ifdim\dimexpr\ht\fitbox+\dp\fitbox\relax>0.85\textheight\ensuremath{\vcenter{\hbox{%
   \resizebox*{!}{0.85\textheight}{\usebox{\fitbox}}}}}\else\usebox{\fitbox}\fi\fi}
-\setlength{\emergencystretch}{3em}
-% a line does not end inside a formula, nor a page inside the words before one, where there is another way
-\relpenalty=9999 \binoppenalty=9999 \clubpenalty=10000 \widowpenalty=10000 \displaywidowpenalty=10000
+\setlength{\emergencystretch}{6em} \tolerance=3000 \hbadness=3000
+% no line ends inside a formula, nor a page inside the words before one
+\relpenalty=10000 \binoppenalty=10000 \clubpenalty=10000 \widowpenalty=10000 \displaywidowpenalty=10000
 % a heading has some lines of what follows on its page
 \newcommand{\room}{\par\ifdim\dimexpr\pagegoal-\pagetotal\relax<7\baselineskip\ifdim\pagetotal>0pt\vfil\break\fi\fi}
 \makeatletter\@beginparpenalty=10000\makeatother % no page break between a heading and its list
@@ -206,12 +209,14 @@ class _Renderer:
 
     def _table(self, block: PrintedTable) -> str:
         """A table over pages, its columns as wide as what stands in them asks for."""
-        longest = [max(min(width(row[place]), WIDE) + 6 for row in block.rows) for place in range(len(block.head))]
+        longest = [
+            max(min(len(plain_text(row[place])), WIDE) + 6 for row in block.rows) for place in range(len(block.head))
+        ]
         share = [0.9 * each / sum(longest) for each in longest]
         columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{each:.3f}\linewidth}}" for each in share)
         head = " & ".join(rf"\textbf{{{self.text(each)}}}" for each in block.head)
         rows = [" & ".join(map(self._cell, row, share)) + r" \\[3pt]" for row in block.rows]
-        begin, end = rf"{{\small\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
+        begin, end = rf"{{\small{IN_A_CELL}\begin{{longtable}}{{{columns}}}", r"\end{longtable}}"
         return "\n".join((begin, rf"{head} \\ \hline \endhead", *rows, end))
 
     def _cell(self, text: str, share: float) -> str:
@@ -231,7 +236,7 @@ class _Renderer:
         text = rf"\step{{{block.number}}}{{{self.text(block.how)}}} {self.flowing(block.says)}"
         if block.formula:
             text += "\n" + _display(block.formula, block.label)
-        return text + (rf"\needs{{{self.flowing(block.after)}}}" if block.after else "")
+        return text + (rf"\needs{{{self.flowing(block.after)}}}" if block.after else "") + r"\stepend"
 
     def _box(self, block: StatementBox) -> str:
         kind = block.kind if block.kind in KINDS else "remark"
@@ -256,6 +261,8 @@ class _Renderer:
         return self.text(text)
 
 
+#: A column is narrow: there a line may end inside a formula.
+IN_A_CELL = r"\relpenalty=500 \binoppenalty=700 "
 #: Words before a formula that leave it room in the first line of an item.
 LEAD = 45
 
@@ -295,6 +302,20 @@ def _heading(block: Heading) -> str:
     return rf"\room\{command}{{\texorpdfstring{{{escape(block.text)}}}{{{plain}}}}}{label}"
 
 
+#: A display of more lines may go on over the page: else it could leave half a page empty.
+LINES = 5
+_ALIGNED = re.compile(r"\\begin\{aligned\} & (.*) \\end\{aligned\}", re.DOTALL)
+
+
 def _display(latex: str, label: str) -> str:
+    """A numbered formula; a long one may go on over the page, but not behind its first line nor before its last."""
     name = rf"\label{{{label}}}" if label else ""
-    return rf"\begin{{equation}}{name}" + "\n" + rf"\fitted{{{broken(latex)}}}" + "\n" + r"\end{equation}"
+    shown = broken(latex)
+    whole = _ALIGNED.fullmatch(shown)
+    lines = whole[1].split(r" \\ & ") if whole and r"\begin" not in whole[1] else []
+    if len(lines) <= LINES or max(map(width, lines)) > WIDE:
+        return rf"\begin{{equation}}{name}" + "\n" + rf"\fitted{{{shown}}}" + "\n" + r"\end{equation}"
+    last = len(lines) - 1
+    ends = [rf" \notag \\{'*' if place in (0, last - 1) else ''}" for place in range(last)]
+    shown = "\n".join(f"& {line}{end}" for line, end in zip(lines, [*ends, name], strict=True))
+    return r"\begin{align}" + "\n" + shown + "\n" + r"\end{align}"

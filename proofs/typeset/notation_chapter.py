@@ -62,12 +62,13 @@ def notation_chapter(statements: Iterable[Statement]) -> Iterator[Block]:
 
 
 def _numbers(statements: Iterable[Statement]) -> Iterator[tuple[str, str]]:
-    """One use of every number that is computed from matrices."""
+    """The shortest use of every number that is computed from matrices."""
     seen: dict[type, MatrixNumber] = {}
     for told in statements:
         for each in (*told.conditions, *told.claims):
             for number in sorted(_numbers_of(each), key=sp.default_sort_key):
-                seen.setdefault(type(number), number)
+                first = seen.setdefault(type(number), number)
+                seen[type(number)] = min(first, number, key=lambda one: len(scalar_latex(one)))
     for kind in sorted(seen, key=lambda each: each.__name__):
         yield f"${scalar_latex(seen[kind])}$", _first_sentence(kind)
 

@@ -32,6 +32,7 @@ from eigentoken.theory.kernel.propositions import (
     relation_of,
 )
 from eigentoken.theory.kernel.tensors import Tensor
+from eigentoken.theory.printing.scalars import scalar_latex
 
 __all__ = [
     "SHORT",
@@ -248,3 +249,114 @@ def _ranges(labels: Iterable[str]) -> str:
     for run in runs:
         texts += [f"(A{run[0]}) to (A{run[-1]})"] if len(run) > 2 else [f"(A{each})" for each in run]
     return ", ".join(texts)
+
+
+# -- words for steps, systems and numbers ----------------------------------------------------------------------------------------
+
+#: How the key of a proof says that it is about the system under a causal mask.
+CAUSAL = ", causal"
+
+
+def is_evident(said: Proposition) -> bool:
+    """Is it true as soon as its sides are evaluated: ``0 <= rho^2``?"""
+    relation = relation_of(said)
+    return relation is not None and relation.func(*(side.doit() for side in relation.args)) == sp.true
+
+
+def same_sides(said: Proposition) -> bool:
+    """Are both sides printed alike, now that long terms have letters?"""
+    relation = relation_of(said)
+    return relation is not None and scalar_latex(relation.lhs) == scalar_latex(relation.rhs)
+
+
+def listed(texts: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, end = texts
+    return f"{', '.join(most)} and {end}" if most else end
+
+
+def step_list(numbers: Iterable[int]) -> str:
+    """The steps by their numbers.
+
+    >>> step_list([3]), step_list([1, 3]), step_list([1, 2, 5]), step_list([1, 3, 4, 5, 6])
+    ('Step 3', 'Steps 1 and 3', 'Steps 1, 2 and 5', 'Steps 1 and 3 to 6')
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    said = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    said = [part for each in said for part in each.split(", ")]
+    return f"Step{'s' if len(said) > 1 or 'to' in said[0] else ''} {listed(said)}"
+
+
+def systems_in_words(names: Iterable[str]) -> str:
+    """The systems of a derivation: `` for `oja-map` and `attention-map`, with a causal mask``; empty where it has none.
+
+    >>> systems_in_words(["oja-map, causal", "attention-map, causal"])
+    ' for `oja-map` and `attention-map`, with a causal mask'
+    """
+    plain: list[str] = []
+    masked: list[str] = []
+    for name in filter(None, names):
+        (masked if name.endswith(CAUSAL) else plain).append(f"`{name.removesuffix(CAUSAL)}`")
+    said = [listed(plain)] if plain else []
+    said += [f"{listed(masked)}, with a causal mask"] if masked else []
+    return f" for {'; for '.join(said)}" if said else ""
+
+
+def cited(key: str) -> str:
+    return rf"\cite{{{key}}}"
+
+
+def decimal(number: str) -> str:
+    """``1.52e-6`` as a power of ten."""
+    digits, _, power = number.partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
+
+
+#: How a step is known, by rule.  Rules that are not listed are logic, and are folded.
+HOW = {
+    "spectrum": "the spectrum, derived from the equation of the system",
+    "equilibrium": "derived from the equation of the system",
+    "antipodal_rest": "derived from the equation of the system",
+    "two_cycle": "derived from the equation of the system",
+    "respelled": "the same spectrum in other formulas",
+    "linear_stability": "linear stability, read off the spectrum",
+    "linear_instability": "linear instability, read off the spectrum",
+    "stability_of_any": "from the spectrum, whose eigenvalues may be complex",
+    "modulus": "a real part is at most the modulus",
+    "real_parts_below": "the first eigenvalue is simple",
+    "positive": "a sum of positive numbers",
+    "increment": "from the equation of the system",
+    "slope": "differentiated, from the equation of the system",
+    "opposite": "at the opposite state, from the equation of the system",
+    "same_state": "a function of the state, with weights that do not depend on time",
+    "reduction": "expanded and compared, for every number of tokens and dimension",
+    "identity": "expanded and compared",
+    "arithmetic": "real arithmetic",
+    "summed": "summed",
+    "square": "a sum of squares",
+    "cases": "in every case",
+    "induction": "by induction",
+    "same_token": "only a token itself is neither before nor after it",
+    "first_token": "there is a first token",
+    "falling_weights": "powers of one number, in the order of the tokens",
+    "token_induction": "by induction over the tokens, in their order",
+    "almost_every_token": "finitely many sets of measure zero",
+    "latest": "the latest of finitely many times",
+    "first_exit": "by the first time at which it could fail",
+    "dissipates": "the quantity falls at least as fast as the squared speed",
+    "monotone": "by the sign of the rate",
+    "meaning": "by definition",
+    "half_space": "by definition, for a simple top eigenvalue",
+    "as_form": "definiteness, by the quadratic form",
+    "invertible": "the inverse in a condition exists",
+    "velocity_at": "evaluated, from the equation of the system",
+    "exact_matrix": "by the minors, exactly",
+    "eigenvalue_order": "eigenvalues are numbered from the top",
+    "norm_of_symmetric": "the norm of a symmetric matrix",
+    "almost_everywhere": "for almost every start",
+}

@@ -9,19 +9,23 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import sympy as sp
+
 from eigentoken.documents.statement_document import StatementDocument
 from eigentoken.documents.statement_document import Step as StepRecord
 from eigentoken.proofs.bibliography import BIBLIOGRAPHY
 from eigentoken.proofs.on_samples import on_samples
 from eigentoken.proofs.prior_art import PRIOR_ART
-from eigentoken.proofs.typeset.abbreviations import printed_claims
+from eigentoken.proofs.typeset.abbreviations import printed_claims, sort
 from eigentoken.proofs.typeset.ascii_formulas import with_mathematics
 from eigentoken.proofs.typeset.kernel_steps import KernelDerivation, kernel_steps, notation
+from eigentoken.proofs.typeset.obvious import systems_in_words
 from eigentoken.proofs.verify import evidence_of, status_of
 from eigentoken.theory.calculus.latex import expression_latex
+from eigentoken.theory.kernel.propositions import free_letters, proposition
 from eigentoken.theory.language import conditions
 from eigentoken.theory.language.readings import LATEX
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.terms import alpha, k, matrix, p, q
 from eigentoken.theory.linearization.linearize import linearize
 from eigentoken.theory.printing.plain_text import plain_text, plain_words
 from eigentoken.theory.statements.registry import Recalled, statements
@@ -39,7 +43,9 @@ __all__ = [
     "dropped_latex",
     "equation",
     "in_words",
+    "letters_of",
     "named_above",
+    "needed",
     "summary",
     "systems_of",
     "typed",
@@ -142,17 +148,13 @@ class Summary:
         if alone:
             return
         for found in kernel_steps(told):
-            about = f" for {', '.join(found.systems)}" if any(found.systems) else ""
-            yield f"Derivation{about}", list(_kernel_lines(found))
+            yield f"Derivation{systems_in_words(found.systems).replace('`', '')}", list(_kernel_lines(found))
         if told.proof is None and told.derivation is not None:
             yield "Derivation", list(self._step_lines())
         if told.variants:
             yield (
                 "Conditions that are needed",
-                [
-                    f"without {plain_words(dropped_latex(told, each.dropped))}: {plain_words(with_mathematics(each.says))}"
-                    for each in told.variants
-                ],
+                [f"without {plain_words(dropped)}: {plain_words(says)}" for dropped, says in needed(told)],
             )
         if told.id in PRIOR_ART:
             yield "Prior art", [f"{plain_text(prior.has)} ({prior.key})" for prior in PRIOR_ART[told.id]]
@@ -252,8 +254,9 @@ def _step_records(told: Statement) -> Iterator[StepRecord]:
 def _kernel_lines(found: KernelDerivation) -> Iterator[str]:
     if found.notation:
         yield plain_text(found.notation)
+    wide = len(str(found.steps[-1].number - 1)) + 2
     for step in found.steps[:-1]:
-        mark = f"{step.number}.".ljust(3 if len(found.steps) <= 10 else 4)
+        mark = f"{step.number}.".ljust(wide)
         rests = f"; from {', '.join(map(str, step.uses))}" if step.uses else ""
         words = f"{plain_text(step.says)} " if step.says else ""
         yield f"{mark}{words}[{plain_text(step.how)}{rests}]"
@@ -284,8 +287,9 @@ def dropped_latex(told: Statement, dropped: str) -> str:
     """
     name = re.match(r"(\w+)\(", dropped)
     same = [each for each in told.conditions if name and type(each).__name__ == name.group(1)]
-    if len(same) == 1:
-        return f"${LATEX(same[0])}$"
+    this = [each for each in same if re.sub(r"(?<=[(\s])\w+=", "", repr(each)) == dropped] or same
+    if len(this) == 1:
+        return f"${LATEX(this[0])}$"
     word = re.fullmatch(r"(\w+)\(([A-Z])\)", dropped)
     if word and hasattr(conditions, word[1]):
         return f"${LATEX(getattr(conditions, word[1])(matrix(word[2])))}$"
@@ -294,13 +298,19 @@ def dropped_latex(told: Statement, dropped: str) -> str:
     return with_mathematics(dropped)
 
 
+def needed(told: Statement) -> Iterator[tuple[str, str]]:
+    """The conditions that were dropped, and what fails without each: as text with mathematics."""
+    for each in told.variants:
+        yield dropped_latex(told, each.dropped), with_mathematics(without_code(each.says))
+
+
 def summary(statement: Statement) -> Summary:
     """The summary of a statement with its recorded evidence."""
     return Summary(statement, str(status_of(statement)), evidence_of(statement))
 
 
 #: How the sheets of the audit number their test vectors: a code that no paper has.
-CODE = re.compile(r"^(?:TV\d+[a-z]?(?:, TV\d+[a-z]?)*(?:[,:] |$))")
+CODE = re.compile(r"^(?:(?:TV-?[A-Z]?\d*[a-z]?(?:, TV\d+[a-z]?)*|CX-[A-Z]\d+)(?:[,:] |$))")
 
 
 def without_code(name: str) -> str:
@@ -349,6 +359,9 @@ def in_words(made: System) -> str:
     >>> print(in_words(system("hard-attention-map")))
     $x_i^{+} = x_i + \alpha (c_i - x_i)$, $c_i$ the mean of the tokens of largest score
     """
+    if made.rotary:
+        lines = re.sub(r"\\(?:begin|end)\{aligned\}|&", "", made.latex).strip().split(r"\\")
+        return ", where ".join(f"${' '.join(line.split()).rstrip(',')}$" for line in lines)
     if type(made) is System:
         return "its scores depend on the positions of the tokens, and the calculus has no formula for it"
     said = inspect.cleandoc(type(made).__doc__ or "").partition("\n\n")[0].rstrip(".")
@@ -407,7 +420,7 @@ def systems_of(told: Statement) -> str:
     said = []
     for made in map(system, told.systems):
         shown = equation(made)
-        own = f"${shown}$" if shown else in_words(made)
+        own = f"${shown}$".replace(r", \quad ", "$, $") if shown else in_words(made)
         mean = rf"\bar x{'^h' if made.multihead else ''}_i"
         weights = (
             f", where ${mean}$ is the mean of the tokens with the weights ${_weights(made)}$"
@@ -417,3 +430,76 @@ def systems_of(told: Statement) -> str:
         norm = rf", $r_i = {_norm(made)}$" if shown and "r_{i}" in shown else ""
         said.append(f"`{made.name}`, the {made.title}, on $n$ tokens with {_space(made)}: {own}{norm}{weights}")
     return "; ".join(said) + "." if said else ""
+
+
+# -- what letters stand for ------------------------------------------------------------------------------------------
+
+#: A sign in a formula, and what it says.
+_LETTERS_OF_SIGNS = (
+    (r"\\lambda_\{[^}]*\}\(", r"$\lambda_{\ell}(\cdot)$ is the eigenvalue number $\ell$ from the top, by real parts"),
+    (r"(?<![A-Za-z])v_\{?[\w\\-]+\}?\(", r"$v_{\ell}(\cdot)$ a unit eigenvector of it"),
+    (r"(?<![A-Za-z])u_\{?[\w\\-]+\}?\(", r"$u_{\ell}(\cdot)$ a unit left eigenvector of it"),
+    (r"\\lVert", r"$\lVert \cdot \rVert$ the largest singular value"),
+    (r"\\#", r"$\#\{\cdots\}$ counts eigenvalues, each as often as it is one"),
+    (r"\\operatorname\{sym\}", r"$\operatorname{sym}(\cdot)$ the symmetric part of a matrix"),
+)
+_NUMBERS = {
+    alpha: r"$\alpha > 0$ is the step",
+    k: "$k$ is any number from $1$ to $d$",
+    p: "$p$ tokens stand on one side and $q$ on the other, $p + q = n$",
+}
+
+
+def letters_of(told: Statement, text: str) -> str:
+    """One sentence about the letters of the statement and of its text, which is in LaTeX; empty where there is nothing to say."""
+    free = frozenset().union(*(free_letters(proposition(each)) for each in (*told.conditions, *told.claims)))
+    steps = (
+        {alpha} if any(each.kind == "step" for made in map(system, told.systems) for each in made.parameters) else set()
+    )
+    said = [*_parameters(told, free, text), *(words for letter, words in _NUMBERS.items() if letter in free | steps)]
+    if q in free and p not in free:
+        said.append(_NUMBERS[p])
+    said += [words for sign, words in _LETTERS_OF_SIGNS if re.search(sign, text)]
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _parameters(told: Statement, free: Iterable[object], text: str) -> Iterator[str]:
+    """The matrices of the systems, and others that stand free in the statement."""
+    known: dict[str, str] = {}
+    for made in map(system, told.systems):
+        for name, meaning in _of_system(made):
+            known.setdefault(name, meaning)
+    matrices = {each.name for each in free if isinstance(each, sp.MatrixSymbol) and sort(each) == "matrix"}
+    matrices = {each for each in matrices if re.search(rf"(?<![A-Za-z\\]){each}(?![A-Za-z_])", text)}
+    several = [made for made in map(system, told.systems) if made.multihead]
+    for made in several[:1]:
+        single = sorted({f"${one.value}$" for one in map(system, told.systems) if not one.multihead and one.value})
+        more = f" ({' or '.join(single)} where there is one)" if single else ""
+        if made.value == "F" and "F" in matrices:
+            known.setdefault("F", rf"the sum $\sum_h F_h$ over the heads{more}")
+        for each in made.head_parameters:  # what is said of one letter is said of each head
+            if each.name in matrices - {"F"}:
+                known.setdefault(each.name, f"any of the ${each.name}_h$")
+        if any(isinstance(each, sp.Symbol) and each.name == "H" and each.is_integer for each in free):
+            known["H"] = "the number of heads"
+    if not several and "F" in matrices and "F" not in known:
+        values = sorted({f"${made.value}$" for made in map(system, told.systems) if made.value})
+        known |= {"F": f"the value matrix {' or '.join(values)}"} if values else {}
+    for name in sorted(matrices - {*known}):
+        known[name] = "a unit vector" if name.islower() else "a real matrix"
+    for name, meaning in known.items():
+        yield f"${name}$ is {meaning}"
+
+
+def _of_system(made: System) -> Iterator[tuple[str, str]]:
+    for each in made.head_parameters if made.multihead else ():
+        yield f"{each.name}_h", f"{_short(each.meaning)} of head $h$"
+    for each in made.parameters:
+        if each.kind == "matrix":
+            yield each.name, _short(each.meaning)
+
+
+def _short(told: str) -> str:
+    """What a parameter is, without the formula that is printed beside it."""
+    short = re.split("[:,]", told)[0]
+    return short if short.startswith(("symmetric", "a ")) else f"the {short}"

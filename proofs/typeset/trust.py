@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from eigentoken.proofs.typeset.kernel_steps import listed, steps_behind
+from eigentoken.proofs.typeset.kernel_steps import steps_behind
+from eigentoken.proofs.typeset.obvious import listed
 from eigentoken.theory.kernel.proved import Proved, SolverQuestion
 from eigentoken.theory.language.readings import LATEX
 from eigentoken.theory.printing.plain_text import plain_text

@@ -31,8 +31,8 @@ from eigentoken.proofs.typeset.latex import escape, to_latex
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.theory.kernel.propositions import bound_letters, free_letters
 from eigentoken.theory.kernel.tensors import STATE, VectorLetter
-from eigentoken.theory.printing.plain_text import WIDE, broken, width
-from eigentoken.theory.printing.scalars import fraction_levels
+from eigentoken.theory.printing.plain_text import WIDE, broken
+from eigentoken.theory.printing.scalars import fraction_levels, width
 from eigentoken.theory.statements.registry import Recalled, statements
 from eigentoken.theory.statements.statement import Kind, Source, Statement
 from eigentoken.theory.statements.steps import ALL_SIZES, Identity

@@ -144,7 +144,10 @@ def _inner(said: Proposition) -> str:
     """Inside another connective: what is more than an atom stands in parentheses."""
     text = latex(said)
     plain = (
-        isinstance(said, Atom) or said in (TRUE, FALSE) or (isinstance(said, ForAll) and bool(_vector_equation(said)))
+        isinstance(said, Atom)
+        or said in (TRUE, FALSE)
+        or (isinstance(said, Negation) and bool(_is_not(said.part)))
+        or (isinstance(said, ForAll) and bool(_vector_equation(said)))
     )
     return text if plain else rf"\bigl({text}\bigr)"
 
@@ -194,7 +197,16 @@ def latex_disjunction(said: Disjunction) -> str:
 
 @LATEX.register(Negation)
 def latex_negation(said: Negation) -> str:
-    return rf"\text{{not }} {_inner(said.part)}"
+    return _is_not(said.part) or rf"\text{{not }} {_inner(said.part)}"
+
+
+def _is_not(said: Proposition) -> str:
+    """A word that says what something is, as what it is not; empty for all else."""
+    text = latex(said) if isinstance(said, Atom) else ""
+    return text.replace(_IS, r"\text{ is not ") if text.count(_IS) == 1 else ""
+
+
+_IS = r"\text{ is "
 
 
 @LATEX.register(Implication)
@@ -275,7 +287,10 @@ def latex_binder(said: Binder) -> str:
     bound, rest = _bound(said)
     guard = "" if rest == TRUE else rf" \text{{ with }} {_guard(rest)}"
     if isinstance(said, Exists):
-        such = "" if said.body == TRUE else rf" \text{{ such that }} {latex(said.body)}"
+        text = latex(said.body)
+        if not guard and isinstance(said.body, Exists) and text.startswith(_THERE_IS):
+            return rf"{_there_is(bound)}\text{{ and {text.removeprefix(_THERE_IS)}"
+        such = "" if said.body == TRUE else rf" \text{{ such that }} {text}"
         return f"{_there_is(bound)}{guard}{such}"
     inner = said.body
     if isinstance(inner, ForAll) and not guard and not _vector_equation(inner):
@@ -322,6 +337,9 @@ def _several(sort: str) -> str:
         if sort.startswith(r"\text{" + one + " ") or sort.endswith(f" {one} }} "):
             return sort.replace(one, more, 1)
     return sort
+
+
+_THERE_IS = r"\text{there is "
 
 
 def _there_is(bound: str) -> str:

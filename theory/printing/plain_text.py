@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-__all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "plain_words", "width"]
+from eigentoken.theory.printing.scalars import width
+
+__all__ = ["WIDE", "broken", "characters_in_latex", "plain_text", "plain_words"]
 
 _SYMBOLS = {
     "lambda": "λ", "alpha": "α", "beta": "β", "gamma": "γ", "Gamma": "Γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε",
@@ -218,16 +220,18 @@ _CHARACTERS = {
 }
 
 
-#: What fits on a line of the book, counted in characters of the plain text.
-WIDE = 74
+#: What fits on a line of the book, in characters of running text.
+WIDE = 66
 _COLON = r"\text{: }"
+#: How the right side of a relation begins.
+_RELATION = ("=", "<", ">", r"\leq", r"\geq", r"\neq")
 _OPENS = re.compile(r"(?:\\bigl\(\s*)+\Z")
 #: A sum is split at all its signs, and its terms fill the lines.
 _SIGNS = " + | - "
 #: Between the entries of a state, and between the coordinates of a token.
 _TUPLES = (", (", r", \bigl(", r", \frac")
 #: A parenthesis up to this width is not opened; a left side up to that one is not left at the end of a line.
-SHORT, STRANDED = 30, 8
+SHORT, STRANDED = 23, 6
 _PLACES = (
     r"\qquad \text{where",
     r"\text{ where }",
@@ -265,9 +269,6 @@ _COMMANDS = ((r"\begin{", 1), (r"\end{", -1), (r"\{", 1), (r"\}", -1), (r"\left|
 _BRACKETS = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}
 _NESTS = frozenset("\\{([}])")
 _FIXED = re.compile(r"\\big[lr][()]$")
-_SCRIPT = re.compile(r"[_^]\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}")
-_WRAPPED = re.compile(r"\\(?:sqrt|text|mathrm|operatorname)\{([^{}]*)\}")
 
 
 @lru_cache(maxsize=8192)  # a formula is set in LaTeX, Markdown and HTML, by itself and in the book
@@ -286,36 +287,33 @@ def broken(latex: str, wide: int = WIDE) -> str:
     if len(pieces) == 1:
         return latex
     lines = _filled(pieces, wide)
-    return r"\begin{aligned} & " + r" \\ & ".join(lines) + r" \end{aligned}" if len(lines) > 1 else latex
+    return r"\begin{aligned} & " + _as_high(r" \\ & ".join(lines)) + r" \end{aligned}" if len(lines) > 1 else latex
 
 
-@lru_cache(maxsize=8192)
-def width(latex: str) -> int:
-    """About how wide a formula is set, in characters: a fraction is as wide as its wider part.
-
-    >>> width(r"\\frac{a + b}{2} + \\lambda_{k}") < width(r"(a + b)/2 + \\lambda_{k}") + 3
-    True
-    """
-    text = latex
-    for _ in range(12):
-        before = text
-        text = _SCRIPT.sub(lambda found: " " + found.group(1)[: len(found.group(1)) // 2 + 1], text)
-        text = _FRACTION.sub(lambda found: f" {max(found.groups(), key=_long)} ", text)
-        text = _WRAPPED.sub(r" \1", text)
-        if text == before:
-            break
-    return _long(text)
+_PARENTHESIS = re.compile(r"\\big([lr])[()]")
+_HIGH = re.compile(r"\\frac|\\sum")
 
 
-@lru_cache(maxsize=8192)
-def _long(latex: str) -> int:
-    return len(plain_text(latex))
+def _as_high(lines: str) -> str:
+    """Parentheses of a fixed size, higher where a fraction or a sum stands in them; those around words stay."""
+    opened: list[re.Match[str]] = []
+    for found in list(_PARENTHESIS.finditer(lines)):
+        if found[1] == "l":
+            opened.append(found)
+        elif opened:
+            first = opened.pop()
+            inside = lines[first.end() : found.start()]
+            if _HIGH.search(inside) and r"\text{" not in inside:
+                for each in (first, found):  # as long as before
+                    lines = f"{lines[: each.start()]}\\Big{lines[each.start() + 4 :]}"
+    return lines
 
 
 def _filled(pieces: list[str], wide: int) -> list[str]:
     """Put short pieces on one line again, but begin a new one at an implication or a ``where``.
 
     A short left side at the end of a line goes with its equation: ``..., x`` and ``= (1, 2)`` are ``...,`` and ``x = (1, 2)``.
+    A short right side goes with the term before it: no line is ``= 0`` alone.
     """
     lines, last = [pieces[0]], ""
     for piece in pieces[1:]:
@@ -324,12 +322,23 @@ def _filled(pieces: list[str], wide: int) -> list[str]:
             last = " " + piece
             lines[-1] += last
             continue
-        stranded = piece.lstrip().startswith("=") and last and width(last) <= STRANDED and width(last + piece) <= wide
-        if stranded:
+        alone = piece.lstrip().startswith(_RELATION) and width(piece) <= STRANDED
+        last = last or (_last_term(lines[-1]) if alone else "")
+        left = piece.lstrip().startswith("=") and width(last) <= STRANDED and width(last + piece) <= wide
+        if last and (left or alone):
             lines[-1], piece = lines[-1].removesuffix(last), last + piece
         lines.append(r"\quad {}" + piece.replace(r"\qquad \text{where", r"\text{where", 1))
         last = ""
     return lines
+
+
+def _last_term(line: str) -> str:
+    """The last term of a sum that has several."""
+    for closed in (False, True):
+        parts = _split(line, _SIGNS, 0, closed)
+        if len(parts) > 1:
+            return parts[-1]
+    return ""
 
 
 def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]:
@@ -352,6 +361,7 @@ def _split(piece: str, sign: str, wide: int, through: bool = False) -> list[str]
             and index > 0
             and piece.startswith(tuple(sign.split("|")), index)
             and not _word_goes_on(piece, index, sign)
+            and not (sign == _SIGNS and piece[cuts[-1] : index].rstrip().endswith(_RELATION))
         ):
             after = 2 if sign in _TUPLES else len(sign)
             cut = index + after if sign[0] in ",;" or sign == _COLON else _before_parentheses(piece, index)
