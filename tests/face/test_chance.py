@@ -218,7 +218,7 @@ def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatc
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
     model = load(transformers.LlamaModel(config).eval())
-    found = et.against_chance(model, draws=200)
+    found = et.against_chance(model, draws=200, tokens=0)
     for part, whole in (
         ("scores", sum(head.Q.T @ head.K for head in model.layer(1).heads)),
         ("values", model.layer(1).F),
@@ -239,11 +239,12 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     """Weights as they were drawn differ in no head; trained ones do, in most."""
     monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
     new, trained = (
-        et.against_chance(str(SAVED / f"{name}.safetensors"), draws=999) for name in ("step00000", "step03000")
+        et.against_chance(str(SAVED / f"{name}.safetensors"), draws=999, tokens=0)
+        for name in ("step00000", "step03000")
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/4", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/5", **json.loads(json.dumps(trained.as_dict()))}
     validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):
@@ -255,7 +256,7 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     kept = sorted((tmp_path / "nulls").glob("*.npz"))
     assert len(kept) == 2  # a head and a layer, whatever the number of heads
     kept[0].write_bytes(b"damaged")
-    assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999).as_dict() == trained.as_dict()
+    assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999, tokens=0).as_dict() == trained.as_dict()
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
