@@ -15,9 +15,9 @@ import numpy as np
 from eigentoken.documents.chance_document import NullName
 from eigentoken.numerics.layers.head_jacobian import jacobian_norms
 from eigentoken.numerics.layers.redrawn import Floats, HeadDraws, draw_heads
-from eigentoken.transformer_layer import Block, attended, read_by_attention
+from eigentoken.transformer_layer import Block, attended
 
-__all__ = ["HEAD_QUANTITIES", "HeadsAtTokens", "diameters", "plain_scores"]
+__all__ = ["HEAD_QUANTITIES", "HeadsAtTokens", "diameters", "plain_scores", "read_by_attention"]
 
 HEAD_QUANTITIES = {
     "contraction": "diameter of what the head puts out over that of its values: 1 where nothing is averaged away",
@@ -26,17 +26,24 @@ HEAD_QUANTITIES = {
 }
 #: Entries of the scores of a batch of draws.
 BATCH = 4_000_000
+#: Draws whose Jacobians are found together.
+TOGETHER = 16
+
+
+def read_by_attention(block: Block[Floats], x: Floats) -> Floats:
+    """The tokens as the attention of the layer reads them: normed where the norm stands before it."""
+    return block.attention_norm.apply(x) if block.pre_norm else x
 
 
 @dataclass(frozen=True, eq=False)
 class HeadsAtTokens:
     """The heads of one layer and the tokens ``x`` (n, d) that its attention reads."""
 
-    block: Block[Any]
+    block: Block[Floats]
     x: Floats
 
     @classmethod
-    def of(cls, block: Block[Any], state: Floats) -> HeadsAtTokens:
+    def of(cls, block: Block[Floats], state: Floats) -> HeadsAtTokens:
         """``state``: the tokens that enter the layer."""
         return cls(block, np.asarray(read_by_attention(block, np.asarray(state, dtype=np.float64)), dtype=np.float64))
 
@@ -151,11 +158,12 @@ class HeadsAtTokens:
         found = self._diameters(values, put_out, root)
         if jacobian:
             whole = np.concatenate([along, np.zeros((len(along), rows[0].shape[-1] - m))], axis=-1)
-            norms = [
-                jacobian_norms(self._as_heads(rows[0][i], rows[1][i], rows[2][i], root[i]), whole, list(weights[i]))
-                for i in range(jacobian)
-            ]
-            found["Jacobian"] = np.array(norms)
+            norms: list[float] = []
+            for start in range(0, jacobian, TOGETHER):
+                some = range(start, min(start + TOGETHER, jacobian))
+                heads = [each for i in some for each in self._as_heads(rows[0][i], rows[1][i], rows[2][i], root[i])]
+                norms += jacobian_norms(heads, whole, [each for i in some for each in weights[i]])
+            found["Jacobian"] = np.array(norms).reshape(jacobian, -1)
         return found
 
 
@@ -168,7 +176,7 @@ def diameters(rows: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(found.max(axis=(-1, -2)), 0.0)))
 
 
-def plain_scores(block: Block[Any]) -> bool:
+def plain_scores(block: Block[Floats]) -> bool:
     """Are scores the bilinear form of the tokens alone, whose Jacobian is the one that ``check`` measures?"""
     rules = block.rules
     plain = rules is None or (

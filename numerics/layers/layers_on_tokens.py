@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from eigentoken.numerics.layers.observe import mean_cosine_gap, mean_distances, 
 from eigentoken.numerics.layers.redrawn import Floats, random_rotations
 from eigentoken.transformer_layer import Block, run_parts
 
-__all__ = ["LAYER_QUANTITIES", "WIDEST_DIRECTION", "LayerAtStates", "Leaders", "draw_leaders"]
+__all__ = ["LAYER_QUANTITIES", "WIDEST_DIRECTION", "DrawnLeaders", "LayerAtStates", "draw_leaders"]
 
 LAYER_QUANTITIES = {
     "update": "size of the attention's update over that of the tokens",
@@ -41,7 +40,7 @@ BATCH = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Leaders:
+class DrawnLeaders:
     """Orthonormal bases (d, 1) or (d, 2) of the principal subspaces of draws of F."""
 
     bases: Sequence[Floats]
@@ -51,7 +50,7 @@ class Leaders:
 class LayerAtStates:
     """One layer and the tokens ``state`` (n, d) that enter it; ``shared``: whose keys and values each head has."""
 
-    block: Block[Any]
+    block: Block[Floats]
     state: Floats
     shared: tuple[int, ...]
 
@@ -94,7 +93,7 @@ class LayerAtStates:
         """The quantities of a batch of updates (N, n, d)."""
         before = np.asarray(self.state, dtype=np.float64)
         x = np.broadcast_to(before, update.shape)
-        ran = run_parts(self.block, x, given=(update, update, update))
+        ran = run_parts(self.block, x, own=(update, update, update))
         after, apart = ran.output, update - update.mean(axis=1, keepdims=True)
         spread = np.linalg.norm(before - before.mean(axis=0))
         with np.errstate(all="ignore"):
@@ -123,7 +122,7 @@ class LayerAtStates:
     # -- the nulls -----------------------------------------------------------------------------------------------------------
 
     def against(
-        self, draws: int, seed: int, leaders: Leaders | None, done: Callable[[], None] = lambda: None
+        self, draws: int, seed: int, leaders: DrawnLeaders | None, done: Callable[[], None] = lambda: None
     ) -> dict[NullName, dict[str, Floats]]:
         """Quantities (draws) under both nulls; ``leaders``: those of the Gaussian draws of F, where they are taken."""
         n, d = self.state.shape
@@ -217,11 +216,11 @@ def _values_and_outputs(heads: HeadsAtTokens, shared: Sequence[int], seed: int, 
     return _Values(len(set(shared)), heads.widths[2], columns, heads.x.shape[1], len(shared), seed)
 
 
-def draw_leaders(at: LayerAtStates, draws: int, seed: int) -> Leaders:
+def draw_leaders(at: LayerAtStates, draws: int, seed: int) -> DrawnLeaders:
     """The principal subspaces of the Gaussian draws of F, the same for every layer of a shape."""
     values, shared = _values_and_outputs(at.heads, at.shared, seed, at.state.shape[1]), list(at.shared)
     bases = []
     for _ in range(draws):
         V, O = values.next(1)
         bases.append(principal_subspace(O[0] @ V[0][shared].reshape(-1, V.shape[-1])))
-    return Leaders(bases)
+    return DrawnLeaders(bases)

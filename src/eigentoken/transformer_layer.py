@@ -36,7 +36,6 @@ __all__ = [
     "linear",
     "masked_softmax",
     "normalised",
-    "read_by_attention",
     "run_block",
     "run_parts",
     "turned",
@@ -477,20 +476,11 @@ def feed_forward_update(block: FeedForwardWeights, x: A, biases: bool = True) ->
     return linear(hidden, block.down, block.down_bias if biases else None)
 
 
-def read_by_attention(block: Block[Array], x: A) -> A:
-    """The tokens as the attention of the layer as trained reads them: normed where the norm stands before it."""
-    return block.attention_norm.apply(x) if block.pre_norm else x
-
-
-def run_parts(
-    block: Block[Array], x: A, parts: LayerParts = WHOLE, given: tuple[A, A, A] | None = None
-) -> LayerState[A]:
+def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE, own: tuple[A, A, A] | None = None) -> LayerState[A]:
     """One layer, part by part: pre-norm x + f(norm(x)) twice, or post-norm norm(x + f(x)) twice.
 
-    ``given``: scores, weights and update of another attention, in place of the layer's own (:func:`attention`).
-
     With ``norm="l2"``: ``x <- (x + attention(x)) / |.|`` (and the same for the feed-forward if it is on); with "none"
-    ``x + f(x)`` alone.
+    ``x + f(x)`` alone.  ``own``: what another attention gives in place of :func:`attention`.
     """
     trained = parts.norm in {"affine", "plain"}
 
@@ -512,9 +502,7 @@ def run_parts(
         normed = update if norm is None else norm.apply(update, parts)
         return normed if gain is None else _open(normed) * cast(gain, x)
 
-    scores, weights, update = (
-        attention(block, before(block.attention_norm, x), parts.biases) if given is None else given
-    )
+    scores, weights, update = own or attention(block, before(block.attention_norm, x), parts.biases)
     first = added(block.attention_update_norm, block.attention_gain, update)
     middle: A = after(block.attention_norm, _open(x) + first)
     second, moved, output = None, None, middle

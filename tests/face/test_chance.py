@@ -259,6 +259,22 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999, tokens=0).as_dict() == trained.as_dict()
 
 
+def test_what_is_too_wide_is_what_is_left_out() -> None:
+    """The reasons, against what a null of that shape really gives."""
+    source = np.random.default_rng(0)
+    for width, d, whole in ((33, 70, False), (8, 12, False), (66, 70, True), (9, 9, True)):
+        null = chance.draw_null(width, d, 20, 0, whole=whole)
+        held = chance.held_against(*source.standard_normal((2, width, d)), null)
+        bases, told = {each.statistic for each in held if each.null == "random bases"}, chance.too_wide(width, d, whole)
+        names = " ".join(name for name, _ in told)
+        assert ("leader" in bases) == ("leader" not in names) and ("top of sym" in bases) == (
+            "ends of sym" not in names
+        )
+        assert ("distance to I" in {each.statistic for each in held}) == ("distance to I" not in names)
+    assert chance.too_wide(400, 384, True)[-1][0] == "every statistic against random bases"
+    assert "leader" in chance.too_wide(512, 512, True)[0][0]
+
+
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
     path = str(SAVED / "step00000.safetensors")
     for options, says in (

@@ -437,7 +437,7 @@ def _compare_tests(shown: Shown, found: Sequence[tuple[dict[str, Any], _Held]]) 
             shown.fails((*path, "p"), f"{each['p']!r} is stated, the draws give {most!r}")
 
 
-def corrections(shown: Shown, where: tuple[str, ...], tests: Sequence[Mapping[str, Any]]) -> None:
+def corrections(shown: Shown, where: tuple[str, ...], tests: Sequence[Mapping[str, Json]]) -> None:
     """Benjamini and Hochberg over the stated p-values: ``q_i = min over p_j >= p_i of p_j m / #{p <= p_j}``."""
     families: dict[tuple[str, bool], list[int]] = {}
     for place, each in enumerate(tests):

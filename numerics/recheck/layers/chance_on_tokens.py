@@ -34,7 +34,7 @@ SECOND_QUANTITIES = ("contraction", "spread")
 class PlainHeads:
     """Heads of a layer whose scores are ``(Q x_i + b)^T R_(j-i) (K x_j + c) / scale``, and the tokens that they read."""
 
-    heads: Sequence[Mapping[str, Any]]
+    heads: Sequence[Mapping[str, Json]]
     x: Floats
     allowed: NDArray[np.bool_]
 
@@ -125,7 +125,7 @@ def _widest(rows: Floats) -> Any:
 def recheck_tokens(
     shown: Shown,
     stated: Mapping[str, Json],
-    fresh: Mapping[str, Any],
+    fresh: Mapping[str, Json],
     plain: Mapping[int, PlainHeads],
     seed: int,
 ) -> None:

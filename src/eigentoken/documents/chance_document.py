@@ -86,6 +86,7 @@ class ChanceBody(TypedDict):
     model: ChanceModel
     options: ChanceOptions
     statistics: Annotated[dict[str, str], Says("what each statistic is")]
+    not_taken: Annotated[list[NotTaken], Says("of weights: what their draws would cost too much for, by width")]
     shares: list[ChanceShare]
     tests: list[ChanceTest]
     tokens: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ChanceShare,
         ChanceTest,
         ChanceTokens,
+        NotTaken,
         NullName,
         TokenTest,
     )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.chance import Floats, HeldAgainst, Null
 
-__all__ = ["AgainstChance", "against_chance"]
+__all__ = ["AgainstChance", "against_chance", "not_taken"]
 
 #: Draws of a whole layer are this much fewer: they are d x d.
 LAYER_SHARE = 10
@@ -138,7 +139,19 @@ def against_chance(
         from eigentoken.nulls.on_tokens import on_tokens
 
         told = on_tokens(loaded, draws=draws, seed=seed, tokens=tokens, own=own, watch=watch)
-    return AgainstChance(_document(loaded, tests, _shares(led), told, draws, seed, level))
+    left = not_taken(nulls.known)
+    return AgainstChance(_document(loaded, tests, _shares(led), left, told, draws, seed, level))
+
+
+def not_taken(shapes: Iterable[tuple[int, int, bool]]) -> list[NotTaken]:
+    """What is left out of the statistics of weights for its cost, from the shapes (width, d, whole layer) of the factors."""
+    from eigentoken.numerics.layers.chance import too_wide
+
+    return [
+        {"quantity": f"{name}, of {'layers' if whole else 'heads'}", "why": why}
+        for width, d, whole in sorted(set(shapes))
+        for name, why in too_wide(width, d, whole)
+    ]
 
 
 def _own(loaded: Model, states: object, prompts: object) -> OwnStates | None:
@@ -254,6 +267,7 @@ def _document(
     loaded: Model,
     tests: list[ChanceTest],
     shares: list[ChanceShare],
+    left: list[NotTaken],
     tokens: ChanceTokens | None,
     draws: int,
     seed: int,
@@ -267,6 +281,7 @@ def _document(
         "model": {"source": loaded.source, "description": loaded.describe(), "fingerprint": loaded.fingerprint()},
         "options": {"draws": draws, "layer_draws": draws // LAYER_SHARE, "seed": seed, "level": level},
         "statistics": STATISTICS,
+        "not_taken": left,
         "shares": shares,
         "tests": tests,
         "tokens": tokens,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.chance import Floats
-    from eigentoken.numerics.layers.layers_on_tokens import LayerAtStates, Leaders
+    from eigentoken.numerics.layers.layers_on_tokens import DrawnLeaders, LayerAtStates
 
 __all__ = ["HEAD_SHARE", "LAYER_SHARE", "on_tokens"]
 
@@ -65,7 +65,7 @@ def on_tokens(
         own = replace(own, array=own.array[..., :tokens, :], others=())
     tests: list[TokenTest] = []
     entering, left_out = [], {each["quantity"]: each["why"] for each in WITHOUT}
-    leaders: dict[tuple[int, ...], Leaders] = {}
+    leaders: dict[tuple[int, ...], DrawnLeaders] = {}
     if not whole_layers(model):
         left_out = {"everything": "a feed-forward is not read, so that no tokens pass through these layers"}
     for layer, state in layers_run(model, 1, tokens, seed, own):
@@ -98,7 +98,7 @@ class _Many:
 
 
 def _of_layer(
-    layer: Layer, state: Any, many: _Many, leaders: dict[tuple[int, ...], Leaders], left_out: dict[str, str]
+    layer: Layer, state: Any, many: _Many, leaders: dict[tuple[int, ...], DrawnLeaders], left_out: dict[str, str]
 ) -> list[TokenTest]:
     from numpy import asarray, errstate, float64
 

@@ -115,6 +115,8 @@ def show_chance(found: AgainstChance) -> None:
     columns = ("against", "of the", "statistic", "above", "below", "median z")
     says = f"{options['draws']} draws for heads, {options['layer_draws']} for layers, q at most {options['level']:g}"
     table(f"heads and layers that differ from chance ({says})", columns, rows)
+    for each in found.document["not_taken"]:
+        say_hanging(f"- not taken: {each['quantity']}: {each['why']}")
     _show_tokens(found)
     for text in found.sentences():
         say_hanging(f"- {text}")

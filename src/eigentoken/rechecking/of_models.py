@@ -207,14 +207,21 @@ def recheck_chance(
     ``states``: those that were given to ``chance``, if it had some.
     """
     from eigentoken.checking.run import open_model
+    from eigentoken.nulls.against_chance import not_taken
     from eigentoken.numerics.layers.chance import STATISTICS
     from eigentoken.numerics.recheck.layers.chance_documents import recheck_chance as by_second
 
     model = open_model(source or document["model"]["source"])
     lines = [same_weights("weights", document["model"]["fingerprint"], model.fingerprint())]
 
+    shapes: set[tuple[int, int, bool]] = set()
+
     def heads(index: int) -> list[dict[str, Any]]:
         layer = model.layer(index)
+        groups = len({head.kv_index for head in layer.heads})
+        for head in layer.heads:
+            shapes.update((len(each), layer.d, False) for each in (head.Q, head.V))
+        shapes.update((groups * len(each), layer.d, True) for each in (layer.heads[0].Q, layer.heads[0].V))
         turned = [
             None if head.rotary is None else (*head.rotary.pairs(), head.rotary.frequencies) for head in layer.heads
         ]
@@ -230,6 +237,7 @@ def recheck_chance(
     done()
     before = len(shown.found)
     shown.same(("statistics",), STATISTICS)
+    shown.same(("not_taken",), not_taken(shapes))
     if source is None:
         shown.same(("model", "source"), model.source)
         shown.same(("model", "description"), model.describe())
@@ -254,9 +262,9 @@ def _tokens_of_chance(shown: Shown, document: dict[str, Any], model: Model, stat
     from eigentoken.checking.own_states import own_states, states_of_prompts
     from eigentoken.checking.prompts import read_prompts
     from eigentoken.nulls.on_tokens import HEAD_SHARE, LAYER_SHARE, on_tokens
+    from eigentoken.numerics.layers.heads_on_tokens import read_by_attention
     from eigentoken.numerics.recheck.layers.chance_documents import corrections
     from eigentoken.numerics.recheck.layers.chance_on_tokens import PlainHeads, recheck_tokens
-    from eigentoken.transformer_layer import read_by_attention
 
     stated, options = document["tokens"], document["options"]
     if stated is None:
