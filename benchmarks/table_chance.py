@@ -9,6 +9,8 @@ from pathlib import Path
 
 from eigentoken.models.loading.samples import SAMPLES
 from eigentoken.nulls.against_chance import AgainstChance, against_chance
+from eigentoken.numerics.layers.heads_on_tokens import HEAD_QUANTITIES
+from eigentoken.numerics.layers.layers_on_tokens import LAYER_QUANTITIES
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +49,9 @@ OF_SHAPES = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sy
 LAYERS = (*OF_SHAPES, "distance to I", "growth")
 BASES = ("trace", "asymmetry", "top of sym", "bottom of sym", "distance to I")
 SCORES = ("trace", "asymmetry", "positive share", "bottom of sym", "norm")
+ON_TOKENS = [
+    (null, quantity, True) for null in ("gaussian factors", "random bases") for quantity in HEAD_QUANTITIES
+] + [(null, quantity, False) for null in ("gaussian factors", "random bases") for quantity in LAYER_QUANTITIES]
 ORDERS = ("", " by modulus", " by |1 + lambda|")
 SHARES = [f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ORDERS]
 
@@ -55,6 +60,17 @@ def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool
     """``7 above, 1 below of 8 (median z +14.0)``."""
     key = (null, part, statistic, heads)
     of = [t for t in found.tests if (t["null"], t["part"], t["statistic"], t["head"] is not None) == key]
+    if not of:
+        return "not taken"
+    apart = [each["z"] > 0 for each in of if each["q"] <= found.document["options"]["level"]]
+    middle = sorted(each["z"] for each in of)[len(of) // 2]
+    return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f})"
+
+
+def cell_on_tokens(found: AgainstChance, null: str, quantity: str, heads: bool) -> str:
+    """The same of what is measured on tokens."""
+    key = (null, quantity, heads)
+    of = [t for t in found.token_tests if (t["null"], t["quantity"], t["head"] is not None) == key]
     if not of:
         return "not taken"
     apart = [each["z"] > 0 for each in of if each["q"] <= found.document["options"]["level"]]
@@ -73,7 +89,7 @@ def column(found: AgainstChance) -> list[str]:
     layers = [cell(found, "gaussian factors", "values", name, heads=False) for name in LAYERS]
     scores = [cell(found, "gaussian factors", "scores", name, heads=False) for name in SCORES]
     bases = [cell(found, "random bases", "values", name, heads=False) for name in BASES]
-    return [*told, *led.values(), *cells, *layers, *scores, *bases]
+    return [*told, *led.values(), *cells, *layers, *scores, *bases, *(cell_on_tokens(found, *row) for row in ON_TOKENS)]
 
 
 def main() -> None:
@@ -91,13 +107,15 @@ def write(columns: dict[str, list[str]]) -> None:
         *(f"{statistic} of F, layers, against gaussian factors" for statistic in LAYERS),
         *(f"{statistic} of S, layers, against gaussian factors" for statistic in SCORES),
         *(f"{statistic} of F, layers, against random bases" for statistic in BASES),
+        *(f"on tokens: {what}, {'heads' if heads else 'layers'}, against {null}" for null, what, heads in ON_TOKENS),
     ]
     lines = [
         "<!-- written by benchmarks/table_chance.py: do not edit -->",
         "# The sample models against chance",
         "",
         "One run of `eigentoken chance` each: 2,000 draws for heads, 200 for layers, seed 0, q at most 0.05 (Benjamini and",
-        "Hochberg). [What the statistics are](../training.md#against-chance). Measured in floats.",
+        "Hochberg); on 32 random tokens 1,000 and 200. [What the statistics are](../training.md#against-chance). Measured in",
+        "floats.",
         "",
         "| | " + " | ".join(columns) + " |",
         "| --- |" + " --- |" * len(columns),

@@ -54,6 +54,7 @@ __all__ = [
     "shares_p_value",
     "singular_values",
     "spectral_statistics",
+    "too_wide",
     "write_null",
 ]
 
@@ -385,6 +386,28 @@ def draw_null(
         np.concatenate(spectra) if spectra else np.zeros((0, rank), dtype=np.complex128),
         np.concatenate(sizes) if sizes else np.zeros((0, rank)),
     )
+
+
+def too_wide(width: int, d: int, whole: bool) -> list[tuple[str, str]]:
+    """Statistics of factors of shape (width, d) that are left out for what their draws would cost, and from which width on.
+
+    >>> too_wide(64, 576, False)[0]
+    ('distance to I', 'rank 64, taken up to 32')
+    """
+    rank, of = min(width, d), "taken up to"
+    found = []
+    if rank > WIDEST_SPECTRUM:
+        found.append(("leader, gap, alpha*, growth", f"rank {rank}, {of} {WIDEST_SPECTRUM}"))
+    if min(d, 2 * width) > WIDEST_SYMMETRIC:
+        found.append(("positive share and the ends of sym", f"width {min(d, 2 * width)}, {of} {WIDEST_SYMMETRIC}"))
+    if rank > WIDEST_TURNED[whole]:
+        limit = f"rank {rank}, {of} {WIDEST_TURNED[whole]}"
+        every = "every statistic against random bases" if whole else "the ends of sym against random bases"
+        found += [("distance to I", limit), (every, limit)]
+    if WIDEST_OF_BASES[whole] < rank <= (WIDEST_TURNED[whole] if whole else rank):
+        limit = f"rank {rank}, {of} {WIDEST_OF_BASES[whole]}: each matrix has draws of its own"
+        found.append(("leader, gap, alpha*, growth against random bases", limit))
+    return found
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,15 @@ import numpy as np
 
 from eigentoken.documents.check_document import Observed
 
-__all__ = ["LayerObservation", "observe_layer", "principal_subspace", "relative_size", "spread_of_lengths"]
+__all__ = [
+    "LayerObservation",
+    "mean_cosine_gap",
+    "mean_distances",
+    "observe_layer",
+    "principal_subspace",
+    "relative_size",
+    "spread_of_lengths",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: two-sided 95 % quantile of the normal distribution
@@ -86,7 +94,7 @@ def _unit(x: Array) -> Array:
     return np.asarray(x / np.where(norms == 0, 1.0, norms))
 
 
-def _mean_distance(x: Array) -> Array:
+def mean_distances(x: Array) -> Array:
     """Of each sequence: the mean distance between the directions of two of its tokens."""
     unit = _unit(x.astype(np.float64))
     n = unit.shape[-2]
@@ -97,8 +105,8 @@ def _mean_distance(x: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(0.0, 2 - 2 * cosines[..., upper[0], upper[1]])).mean(-1))
 
 
-def _E(x: Array) -> Array:
-    """Of each sequence."""
+def mean_cosine_gap(x: Array) -> Array:
+    """E of each sequence."""
     unit = _unit(x.astype(np.float64))
     return np.asarray(1 - (unit @ unit[..., :1, :].swapaxes(-1, -2)).mean((-1, -2)))
 
@@ -149,7 +157,7 @@ def observe_layer(
     grown = int((change > 0).sum())
     error = float(change.std(ddof=1) / math.sqrt(change.size)) if change.size > 1 else math.inf
     mean = float(change.mean())
-    apart, gaps = (_mean_distance(before), _mean_distance(after)), (_E(before), _E(after))
+    apart, gaps = (mean_distances(before), mean_distances(after)), (mean_cosine_gap(before), mean_cosine_gap(after))
     return LayerObservation(
         layer=layer,
         tokens=int(change.size),

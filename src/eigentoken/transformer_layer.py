@@ -476,11 +476,11 @@ def feed_forward_update(block: FeedForwardWeights, x: A, biases: bool = True) ->
     return linear(hidden, block.down, block.down_bias if biases else None)
 
 
-def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> LayerState[A]:
+def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE, own: tuple[A, A, A] | None = None) -> LayerState[A]:
     """One layer, part by part: pre-norm x + f(norm(x)) twice, or post-norm norm(x + f(x)) twice.
 
     With ``norm="l2"``: ``x <- (x + attention(x)) / |.|`` (and the same for the feed-forward if it is on); with "none"
-    ``x + f(x)`` alone.
+    ``x + f(x)`` alone.  ``own``: what another attention gives in place of :func:`attention`.
     """
     trained = parts.norm in {"affine", "plain"}
 
@@ -502,7 +502,7 @@ def run_parts(block: Block[Array], x: A, parts: LayerParts = WHOLE) -> LayerStat
         normed = update if norm is None else norm.apply(update, parts)
         return normed if gain is None else _open(normed) * cast(gain, x)
 
-    scores, weights, update = attention(block, before(block.attention_norm, x), parts.biases)
+    scores, weights, update = own or attention(block, before(block.attention_norm, x), parts.biases)
     first = added(block.attention_update_norm, block.attention_gain, update)
     middle: A = after(block.attention_norm, _open(x) + first)
     second, moved, output = None, None, middle

@@ -218,7 +218,7 @@ def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatc
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
     model = load(transformers.LlamaModel(config).eval())
-    found = et.against_chance(model, draws=200)
+    found = et.against_chance(model, draws=200, tokens=0)
     for part, whole in (
         ("scores", sum(head.Q.T @ head.K for head in model.layer(1).heads)),
         ("values", model.layer(1).F),
@@ -239,11 +239,12 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     """Weights as they were drawn differ in no head; trained ones do, in most."""
     monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
     new, trained = (
-        et.against_chance(str(SAVED / f"{name}.safetensors"), draws=999) for name in ("step00000", "step03000")
+        et.against_chance(str(SAVED / f"{name}.safetensors"), draws=999, tokens=0)
+        for name in ("step00000", "step03000")
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/4", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/5", **json.loads(json.dumps(trained.as_dict()))}
     validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):
@@ -255,7 +256,23 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     kept = sorted((tmp_path / "nulls").glob("*.npz"))
     assert len(kept) == 2  # a head and a layer, whatever the number of heads
     kept[0].write_bytes(b"damaged")
-    assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999).as_dict() == trained.as_dict()
+    assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999, tokens=0).as_dict() == trained.as_dict()
+
+
+def test_what_is_too_wide_is_what_is_left_out() -> None:
+    """The reasons, against what a null of that shape really gives."""
+    source = np.random.default_rng(0)
+    for width, d, whole in ((33, 70, False), (8, 12, False), (66, 70, True), (9, 9, True)):
+        null = chance.draw_null(width, d, 20, 0, whole=whole)
+        held = chance.held_against(*source.standard_normal((2, width, d)), null)
+        bases, told = {each.statistic for each in held if each.null == "random bases"}, chance.too_wide(width, d, whole)
+        names = " ".join(name for name, _ in told)
+        assert ("leader" in bases) == ("leader" not in names) and ("top of sym" in bases) == (
+            "ends of sym" not in names
+        )
+        assert ("distance to I" in {each.statistic for each in held}) == ("distance to I" not in names)
+    assert chance.too_wide(400, 384, True)[-1][0] == "every statistic against random bases"
+    assert "leader" in chance.too_wide(512, 512, True)[0][0]
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:

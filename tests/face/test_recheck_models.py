@@ -111,13 +111,24 @@ def _narrower(document: dict[str, Any]) -> None:
     ends[0] = ends[1] = ends[1] * (1 + 1e-4)
 
 
-def _p(factor: float) -> Forge:
+def _on_tokens(quantity: str, field: str) -> Forge:
+    """A number changed by a thousandth, and the z-score made to agree with it."""
+
+    def forge(document: dict[str, Any]) -> None:
+        test = next(each for each in document["tokens"]["tests"] if each["quantity"] == quantity)
+        test[field] *= 1.001
+        test["z"] = (test["value"] - test["mean"]) / test["deviation"]
+
+    return forge
+
+
+def _p(factor: float, *, tokens: bool = False) -> Forge:
     """A p-value changed, and all q-values made to agree with it."""
 
     def forge(document: dict[str, Any]) -> None:
         from eigentoken.numerics.layers.chance import benjamini_hochberg
 
-        tests = document["tests"]
+        tests = document["tokens"]["tests"] if tokens else document["tests"]
         place = next(n for n, each in enumerate(tests) if each["head"] is not None and 0.1 < each["p"] * factor < 1)
         tests[place]["p"] *= factor
         family = [each for each in tests if each["null"] == tests[place]["null"] and each["head"] is not None]
@@ -180,6 +191,17 @@ FORGED: dict[str, tuple[str, Forge]] = {
     "another seed": ("chance", lambda d: d["options"].update(seed=7)),
     "a share": ("chance", lambda d: d["shares"][0].update(met=1 - d["shares"][0]["met"] % 2)),
     "a test left out": ("chance", lambda d: d["tests"].pop()),
+    "a contraction on tokens": ("chance", _on_tokens("contraction", "value")),
+    "the null of a spread on tokens": ("chance", _on_tokens("spread", "mean")),
+    "the deviation of a layer on tokens": ("chance", _on_tokens("diversity", "deviation")),
+    "a Jacobian on tokens": ("chance", _on_tokens("Jacobian", "value")),
+    "a p-value on tokens and what follows": ("chance", _p(0.5, tokens=True)),
+    "a q-value on tokens": ("chance", lambda d: d["tokens"]["tests"][0].update(q=0.9 * d["tokens"]["tests"][0]["q"])),
+    "a z-score on tokens": ("chance", lambda d: d["tokens"]["tests"][3].update(z=d["tokens"]["tests"][3]["z"] + 0.5)),
+    "a test on tokens left out": ("chance", lambda d: d["tokens"]["tests"].pop()),
+    "other tokens": ("chance", lambda d: d["tokens"].update(sha256="0" * 64)),
+    "more draws on tokens than there were": ("chance", lambda d: d["tokens"].update(draws=500)),
+    "why something is not taken": ("chance", lambda d: d["tokens"]["not_taken"][0].update(why="it was too long")),
     "a fingerprint": ("chance", lambda d: d["model"].update(fingerprint="0" * 64)),
     "a meaning": ("chance", lambda d: d["statistics"].update(trace="something else")),
     "a word": ("nearest", lambda d: _failing(d).update(word="holds" if _failing(d)["word"] == "fails" else "fails")),
@@ -299,8 +321,23 @@ def test_the_commands_write_what_recheck_reads(folder: Path, tmp_path: Path) -> 
         assert AGAIN in {each["by"] for each in found["certificates"]} or kind == "chance"
     refused = here("recheck", tmp_path / "compare.json", "--source", a)
     assert refused.returncode == 2 and "names several" in refused.stderr
-    beside = here("recheck", tmp_path / "chance.json", "--states", tmp_path / "x.npy")
+    beside = here("recheck", tmp_path / "compare.json", "--states", tmp_path / "x.npy")
     assert beside.returncode == 2 and "those of a check report" in beside.stderr
+    beside = here("recheck", tmp_path / "chance.json", "--states", tmp_path / "x.npy")
+    assert beside.returncode == 2 and "leave states out" in beside.stderr
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((5, 6)))
+    asked = ["--draws", "100", "--states", tmp_path / "x.npy", "-o", tmp_path / "given.json"]
+    assert here("chance", a, *asked).returncode == 0
+    alone = json.loads(here("recheck", tmp_path / "given.json", "--json").stdout)
+    assert alone["verdict"] == "holds" and alone["not_covered"] == ["version", "options.level", "tokens"]
+    ran = here("recheck", tmp_path / "given.json", "--states", tmp_path / "x.npy", "--json")
+    assert ran.returncode == 0 and json.loads(ran.stdout)["not_covered"] == [
+        "version",
+        "options.level",
+        "tokens.source",
+    ]
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal((5, 6)))
+    assert here("recheck", tmp_path / "given.json", "--states", tmp_path / "x.npy").returncode == 1
     other = here("recheck", tmp_path / "chance.json", "--source", b)
     assert other.returncode == 1 and "not those of the document" in " ".join(other.stdout.split())
 

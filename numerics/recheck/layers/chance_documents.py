@@ -21,7 +21,7 @@ from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.shown import Shown
 from eigentoken.numerics.recheck.layers.chance_turns import Turned, TurnedDraws, changes, largest_square
 
-__all__ = ["recheck_chance"]
+__all__ = ["corrections", "recheck_chance"]
 
 Floats = NDArray[np.float64]
 Heads = Sequence[Mapping[str, Any]]
@@ -96,7 +96,7 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
             leads = bool(real[0]), bool(real[1]), bool(_leads_growth(values)[0])
             led.append(_Led(leads, asked.shape, asked.scale))
     _compare_tests(shown, found)
-    _corrections(shown, document["tests"])
+    corrections(shown, ("tests",), document["tests"])
     _shares(shown, document["shares"], led, nulls)
     return shown
 
@@ -437,7 +437,7 @@ def _compare_tests(shown: Shown, found: Sequence[tuple[dict[str, Any], _Held]]) 
             shown.fails((*path, "p"), f"{each['p']!r} is stated, the draws give {most!r}")
 
 
-def _corrections(shown: Shown, tests: Sequence[Mapping[str, Any]]) -> None:
+def corrections(shown: Shown, where: tuple[str, ...], tests: Sequence[Mapping[str, Json]]) -> None:
     """Benjamini and Hochberg over the stated p-values: ``q_i = min over p_j >= p_i of p_j m / #{p <= p_j}``."""
     families: dict[tuple[str, bool], list[int]] = {}
     for place, each in enumerate(tests):
@@ -448,10 +448,10 @@ def _corrections(shown: Shown, tests: Sequence[Mapping[str, Any]]) -> None:
         scaled = np.minimum(1.0, values * len(p) / np.cumsum(counts))
         q = dict(zip(values.tolist(), np.minimum.accumulate(scaled[::-1])[::-1].tolist(), strict=True))
         for place in places:
-            shown.cover(("tests", place, "q"))
+            shown.cover((*where, place, "q"))
             wanted = q[tests[place]["p"]]
             if not math.isclose(tests[place]["q"], wanted, rel_tol=NEAR):
-                shown.fails(("tests", place, "q"), f"{tests[place]['q']!r} is stated, the p-values give {wanted!r}")
+                shown.fails((*where, place, "q"), f"{tests[place]['q']!r} is stated, the p-values give {wanted!r}")
 
 
 def _shares(

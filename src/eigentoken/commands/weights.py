@@ -329,12 +329,18 @@ def chance(
     draws: Annotated[int, typer.Option(help="Random heads of each shape (a tenth for whole layers).", min=100)] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     level: Annotated[float, typer.Option(help="Expected share of false ones among those named.")] = 0.05,
+    tokens: Annotated[
+        int, typer.Option(help="Tokens at which layers meet redrawn attention weights; 0 for none (faster).", min=0)
+    ] = 32,
+    states: StatesOption = None,
+    prompts: PromptsOption = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON document to a file.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Heads and layers against random weights.
 
-    Which differ from random weights of the same shapes, in what and by how much, corrected for their number.
+    Which differ from random weights of the same shapes, in what and by how much, corrected for their number: in their
+    weights, and in what they do to tokens when the attention weights of a layer are drawn anew.
 
     Example: eigentoken chance sample:rxnmapper
     """
@@ -354,13 +360,16 @@ def chance(
             draws=draws,
             seed=seed,
             level=level,
+            tokens=tokens,
+            states=states,
+            prompts=prompts,
             done=lambda: advance(),
             watch=lambda now: advance(0, f"{model}: {now}"),
         )
     if output is not None:
         write_text(output, chance_json(found))
     if json:
-        show_json({"schema": "eigentoken/chance/4", **found.as_dict()})
+        show_json({"schema": "eigentoken/chance/5", **found.as_dict()})
         return
     show_chance(found)
     if output is not None:

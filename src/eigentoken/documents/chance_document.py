@@ -1,4 +1,4 @@
-"""``eigentoken/chance/4``: chance --json, chance -o."""
+"""``eigentoken/chance/5``: chance --json, chance -o."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -45,8 +45,38 @@ class ChanceTest(TypedDict):
     ]
 
 
+class TokenTest(TypedDict):
+    layer: Annotated[Natural, Says("the place of the layer; layers that share weights meet other tokens")]
+    head: Annotated[Natural | None, Says("none: of the whole layer")]
+    quantity: str
+    null: NullName
+    value: float
+    mean: float
+    deviation: NonNegative
+    z: float
+    p: Annotated[Probability, Says("two-sided, from the draws")]
+    q: Annotated[Probability, Says("adjusted over the heads, or the layers, and quantities of a null on tokens")]
+
+
+class NotTaken(TypedDict):
+    quantity: str
+    why: str
+
+
+class ChanceTokens(TypedDict):
+    source: Annotated[str, Says("random tokens, or the name of what was given")]
+    tokens: Natural
+    sha256: Annotated[str, Says("of the states that enter the first layer, or each layer")]
+    ids: Annotated[list[Natural] | None, Says("of the prompt, where one was given")]
+    draws: Natural
+    layer_draws: Natural
+    quantities: Annotated[dict[str, str], Says("what each quantity is")]
+    not_taken: list[NotTaken]
+    tests: list[TokenTest]
+
+
 class ChanceHead(TypedDict):
-    schema: Literal["eigentoken/chance/4"]
+    schema: Literal["eigentoken/chance/5"]
 
 
 class ChanceBody(TypedDict):
@@ -56,10 +86,15 @@ class ChanceBody(TypedDict):
     model: ChanceModel
     options: ChanceOptions
     statistics: Annotated[dict[str, str], Says("what each statistic is")]
+    not_taken: Annotated[list[NotTaken], Says("of weights: what their draws would cost too much for, by width")]
     shares: list[ChanceShare]
     tests: list[ChanceTest]
+    tokens: Annotated[
+        ChanceTokens | None,
+        Says("under redrawn attention weights; none if no tokens are run"),
+    ]
 
 
-@document("eigentoken/chance/4", "chance --json, chance -o")
+@document("eigentoken/chance/5", "chance --json, chance -o")
 class ChanceDocument(ChanceHead, ChanceBody):
     pass

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eigentoken.display import frame, html_table, listing
+from eigentoken.nulls.correction import correct, keep_bytes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from eigentoken.documents.chance_document import ChanceBody, ChanceShare, ChanceTest, NullName
+    from eigentoken.checking.own_states import OwnStates
+    from eigentoken.documents.chance_document import (
+        ChanceBody,
+        ChanceShare,
+        ChanceTest,
+        ChanceTokens,
+        NotTaken,
+        NullName,
+        TokenTest,
+    )
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.layers.chance import Floats, HeldAgainst, Null
 
-__all__ = ["AgainstChance", "against_chance"]
+__all__ = ["AgainstChance", "against_chance", "not_taken"]
 
 #: Draws of a whole layer are this much fewer: they are d x d.
 LAYER_SHARE = 10
@@ -38,11 +48,20 @@ class AgainstChance:
     def tests(self) -> list[ChanceTest]:
         return list(self.document["tests"])
 
-    def not_random(self, null: NullName, *, layers: bool = False) -> list[str]:
-        """The heads (``layer.head``), or the layers, that differ from this null in some statistic after the correction."""
+    @property
+    def token_tests(self) -> list[TokenTest]:
+        """What is measured on tokens; none where no tokens were run."""
+        tokens = self.document["tokens"]
+        return [] if tokens is None else list(tokens["tests"])
+
+    def not_random(self, null: NullName, *, layers: bool = False, tokens: bool = False) -> list[str]:
+        """The heads (``layer.head``), or the layers, that differ from this null in some statistic after the correction.
+
+        ``tokens``: in what they do to tokens, in place of statistics of the weights.
+        """
         names = {
             str(each["layer"]) if each["head"] is None else f"{each['layer']}.{each['head']}": None
-            for each in self.tests
+            for each in (self.token_tests if tokens else self.tests)
             if each["null"] == null
             and (each["head"] is None) == layers
             and each["q"] <= self.document["options"]["level"]
@@ -56,8 +75,12 @@ class AgainstChance:
         return sentences(self)
 
     def to_frame(self) -> DataFrame:
-        """One row a test (pandas)."""
+        """One row a test of the weights (pandas)."""
         return frame(dict(each) for each in self.tests)
+
+    def tokens_to_frame(self) -> DataFrame:
+        """One row a test of what is measured on tokens (pandas)."""
+        return frame(dict(each) for each in self.token_tests)
 
     def __repr__(self) -> str:
         return listing(f"<{self.document['model']['description']} against chance>", self.sentences())
@@ -72,10 +95,17 @@ def against_chance(
     draws: int = 2000,
     seed: int = 0,
     level: float = 0.05,
+    tokens: int = 32,
+    states: object = None,
+    prompts: object = None,
     done: Callable[[], None] = lambda: None,
     watch: Callable[[str], None] = lambda _now: None,
 ) -> AgainstChance:
     """Hold every head and layer of a model against random weights of its shape.
+
+    What is measured on tokens is held against the same layers at the same ``tokens`` tokens (0: none), with attention weights
+    drawn anew: random tokens from ``seed``, or the first of ``states`` or of the first of ``prompts``, as ``check`` takes them.
+    Half as many draws for a head, a tenth for a layer.
 
     ``draws`` of each null for a head (a tenth of it for a layer), from ``seed``: drawn once for a shape and kept in the cache.
     ``level``: the expected share of false ones among what is called not random (Benjamini and Hochberg).  Measured in floats.
@@ -87,7 +117,12 @@ def against_chance(
         raise ValueError(f"draws must be a whole number, at least {10 * LAYER_SHARE}, got {draws!r}")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0 or tokens == 1:
+        raise ValueError(f"tokens must be a whole number, 0 or at least 2, got {tokens!r}")
+    if tokens == 0 and not (states is None and prompts is None):
+        raise ValueError(f"{'states' if prompts is None else 'prompts'} are tokens to run: leave out tokens=0")
     loaded = open_model(model)
+    own = _own(loaded, states, prompts)
     nulls = _Nulls(draws, seed)
     tests: list[ChanceTest] = []
     led: list[_Led] = []
@@ -98,8 +133,37 @@ def against_chance(
         done()
     for null in ("gaussian factors", "random bases"):
         for heads in (True, False):
-            _correct([each for each in tests if each["null"] == null and (each["head"] is not None) == heads])
-    return AgainstChance(_document(loaded, tests, _shares(led), draws, seed, level))
+            correct([each for each in tests if each["null"] == null and (each["head"] is not None) == heads])
+    told = None
+    if tokens:
+        from eigentoken.nulls.on_tokens import on_tokens
+
+        told = on_tokens(loaded, draws=draws, seed=seed, tokens=tokens, own=own, watch=watch)
+    left = not_taken(nulls.known)
+    return AgainstChance(_document(loaded, tests, _shares(led), left, told, draws, seed, level))
+
+
+def not_taken(shapes: Iterable[tuple[int, int, bool]]) -> list[NotTaken]:
+    """What is left out of the statistics of weights for its cost, from the shapes (width, d, whole layer) of the factors."""
+    from eigentoken.numerics.layers.chance import too_wide
+
+    return [
+        {"quantity": f"{name}, of {'layers' if whole else 'heads'}", "why": why}
+        for width, d, whole in sorted(set(shapes))
+        for name, why in too_wide(width, d, whole)
+    ]
+
+
+def _own(loaded: Model, states: object, prompts: object) -> OwnStates | None:
+    """The tokens that are given, if some are."""
+    from eigentoken.checking.own_states import own_states, states_of_prompts
+    from eigentoken.checking.prompts import read_prompts
+
+    if states is not None and prompts is not None:
+        raise ValueError("states and prompts are both tokens to run: give one of them")
+    if prompts is not None:
+        return states_of_prompts(read_prompts(prompts, loaded), loaded)
+    return None if states is None else own_states(states, loaded)
 
 
 @dataclass(frozen=True)
@@ -175,17 +239,6 @@ def _test(layer: int, head: int | None, part: str, found: HeldAgainst) -> Chance
     }
 
 
-def _correct(tests: Sequence[ChanceTest]) -> None:
-    """Put in the q-values of one family of tests."""
-    from numpy import array
-
-    from eigentoken.numerics.layers.chance import benjamini_hochberg
-
-    if tests:
-        for each, q in zip(tests, benjamini_hochberg(array([each["p"] for each in tests])), strict=True):
-            each["q"] = float(q)
-
-
 def _shares(led: Sequence[_Led]) -> list[ChanceShare]:
     """How many heads and layers are led by a real eigenvalue, and how many random ones of the commonest shape would be."""
     from eigentoken.numerics.layers.chance import share_p_value, shares_p_value
@@ -211,7 +264,14 @@ def _shares(led: Sequence[_Led]) -> list[ChanceShare]:
 
 
 def _document(
-    loaded: Model, tests: list[ChanceTest], shares: list[ChanceShare], draws: int, seed: int, level: float
+    loaded: Model,
+    tests: list[ChanceTest],
+    shares: list[ChanceShare],
+    left: list[NotTaken],
+    tokens: ChanceTokens | None,
+    draws: int,
+    seed: int,
+    level: float,
 ) -> ChanceBody:
     from eigentoken.numerics.layers.chance import STATISTICS
     from eigentoken.version import __version__
@@ -221,8 +281,10 @@ def _document(
         "model": {"source": loaded.source, "description": loaded.describe(), "fingerprint": loaded.fingerprint()},
         "options": {"draws": draws, "layer_draws": draws // LAYER_SHARE, "seed": seed, "level": level},
         "statistics": STATISTICS,
+        "not_taken": left,
         "shares": shares,
         "tests": tests,
+        "tokens": tokens,
     }
 
 
@@ -248,7 +310,7 @@ class _Nulls:
                 found = numerics.draw_null(width, d, draws, self.seed, whole=whole)
                 stream = io.BytesIO()
                 numerics.write_null(found, stream)
-                _keep(path, stream)
+                keep_bytes(path, stream)
             self.known[key] = found
         return self.known[key]
 
@@ -266,7 +328,7 @@ class _Nulls:
                 found = numerics.draw_turned(width, d, self.draws, self.seed, turns)
                 stream = io.BytesIO()
                 numerics.write_turned(found, stream)
-                _keep(path, stream)
+                keep_bytes(path, stream)
             self.known_turned[key] = found
         return self.known_turned[key]
 
@@ -278,10 +340,3 @@ class _Nulls:
         sources = b"".join(Path(str(each.__file__)).read_bytes() for each in (chance, chance_turned))
         code = hashlib.sha256(sources).hexdigest()[:16]
         return cache_folder() / "nulls" / f"{name}-{code}.npz"
-
-
-def _keep(path: Path, stream: io.BytesIO) -> None:
-    from eigentoken.files.writing import write_bytes
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, stream.getvalue())

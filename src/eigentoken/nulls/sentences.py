@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 from eigentoken.output import say, say_hanging, table
 
 if TYPE_CHECKING:
-    from eigentoken.documents.chance_document import ChanceTest, NullName
+    from eigentoken.documents.chance_document import ChanceTest, NullName, TokenTest
     from eigentoken.nulls.against_chance import AgainstChance
 
 __all__ = ["chance_json", "sentences", "show_chance"]
@@ -31,19 +32,25 @@ def sentences(found: AgainstChance) -> list[str]:
             f"{share['what']}: {share['met']} of {share['of']} ({share['met'] / share['of']:.2f}), at random "
             f"{share['chance']:.2f} (two-sided p = {share['p']:.2g}, {share['what'].partition(' ')[0]} taken as independent)"
         )
+    if found.document["tokens"] is not None and found.token_tests:
+        said += [_told(found, null, layers=layers, tokens=True) for layers in (False, True) for null in NULLS]
     return said
 
 
-def _told(found: AgainstChance, null: NullName, *, layers: bool) -> str:
+def _told(found: AgainstChance, null: NullName, *, layers: bool, tokens: bool = False) -> str:
     what = "layers" if layers else "heads"
-    tests = [each for each in found.tests if each["null"] == null and (each["head"] is None) == layers]
+    given: Sequence[ChanceTest | TokenTest] = found.token_tests if tokens else found.tests
+    tests = [each for each in given if each["null"] == null and (each["head"] is None) == layers]
     every = list(dict.fromkeys(_name(each) for each in tests))
-    apart = found.not_random(null, layers=layers)
-    against = f"against {NULLS[null]}: "
+    apart = found.not_random(null, layers=layers, tokens=tokens)
+    against = f"on tokens, against {NULLS[null]}: " if tokens else f"against {NULLS[null]}: "
     if not every:
         return f"{against}no {what} to test"
     if not apart:
-        return f"{against}all {len(every)} {what} look random"
+        fewest = _fewest(found, len(tests), layers=layers, tokens=tokens)
+        few = f" (with so many draws, fewer than {fewest} of {len(tests)} tests could not be told from chance)"
+        few = " (the draws are too few for any test to differ)" if fewest > len(tests) else few if fewest > 1 else ""
+        return f"{against}all {len(every)} {what} look random{few}"
     strongest = [_strongest(tests, name) for name in apart]
     named = sorted(strongest, key=lambda each: -abs(each["z"]))
     listed = ", ".join(f"{_name(each)} ({_way(each)})" for each in named[:MOST])
@@ -58,23 +65,33 @@ def _told(found: AgainstChance, null: NullName, *, layers: bool) -> str:
     return f"{against}{len(apart)} of {len(every)} {what} do not look random: {listed}{rest}"
 
 
-def _name(test: ChanceTest) -> str:
+def _fewest(found: AgainstChance, tests: int, *, layers: bool, tokens: bool) -> int:
+    """How many tests must have the smallest p-value of their draws, 2 / (N + 1), for q to reach the level."""
+    options, of = found.document["options"], found.document["tokens"]
+    draws = options["layer_draws"] if layers else options["draws"]
+    if tokens and of is not None:
+        draws = of["layer_draws"] if layers else of["draws"]
+    return ceil(2 * tests / ((draws + 1) * options["level"]) - 1e-9)
+
+
+def _name(test: ChanceTest | TokenTest) -> str:
     return str(test["layer"]) if test["head"] is None else f"{test['layer']}.{test['head']}"
 
 
-def _strongest(tests: Sequence[ChanceTest], name: str) -> ChanceTest:
+def _strongest(tests: Sequence[ChanceTest | TokenTest], name: str) -> ChanceTest | TokenTest:
     """The test with the smallest q-value, then the largest deviation."""
     return min((each for each in tests if _name(each) == name), key=lambda each: (each["q"], -abs(each["z"])))
 
 
-def _way(test: ChanceTest) -> str:
-    side = "above" if test["z"] > 0 else "below"
-    return f"{test['statistic']} of the {test['part']} {abs(test['z']):.1f} deviations {side}"
+def _way(test: ChanceTest | TokenTest) -> str:
+    told: Mapping[str, object] = test
+    what = told["quantity"] if "quantity" in told else f"{told['statistic']} of the {told['part']}"
+    return f"{what} {abs(test['z']):.1f} deviations {'above' if test['z'] > 0 else 'below'}"
 
 
 def chance_json(found: AgainstChance) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/chance/4", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"schema": "eigentoken/chance/5", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def show_chance(found: AgainstChance) -> None:
@@ -98,6 +115,9 @@ def show_chance(found: AgainstChance) -> None:
     columns = ("against", "of the", "statistic", "above", "below", "median z")
     says = f"{options['draws']} draws for heads, {options['layer_draws']} for layers, q at most {options['level']:g}"
     table(f"heads and layers that differ from chance ({says})", columns, rows)
+    for each in found.document["not_taken"]:
+        say_hanging(f"- not taken: {each['quantity']}: {each['why']}")
+    _show_tokens(found)
     for text in found.sentences():
         say_hanging(f"- {text}")
     say(
@@ -105,3 +125,29 @@ def show_chance(found: AgainstChance) -> None:
         "Hochberg: independent or positively dependent tests)",
         "dim",
     )
+
+
+def _show_tokens(found: AgainstChance) -> None:
+    """The table of what is measured on tokens, and what of it is not taken."""
+    tokens = found.document["tokens"]
+    if tokens is None:
+        return
+    rows = []
+    for null, layers, quantity in ((n, w, q) for n in NULLS for w in (False, True) for q in tokens["quantities"]):
+        of = [
+            each
+            for each in found.token_tests
+            if (each["null"], each["quantity"], each["head"] is None) == (null, quantity, layers)
+        ]
+        if of:
+            apart = [each for each in of if each["q"] <= found.document["options"]["level"]]
+            above, middle = sum(each["z"] > 0 for each in apart), sorted(each["z"] for each in of)[len(of) // 2]
+            what = "layers" if layers else "heads"
+            rows.append((null, what, quantity, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}"))
+    says = f"{tokens['draws']} draws for heads, {tokens['layer_draws']} for layers and Jacobians"
+    named = f"{tokens['tokens']} {'random tokens' if tokens['source'] == 'random tokens' else 'tokens of ' + tokens['source']}"
+    if rows:
+        columns = ("attention drawn anew", "of", "quantity", "above", "below", "median z")
+        table(f"what {named} do, against the same layers with other attention weights ({says})", columns, rows)
+    for each in tokens["not_taken"]:
+        say_hanging(f"- not taken on tokens: {each['quantity']}: {each['why']}")

@@ -52,8 +52,8 @@ def recheck_document(
     """
     document = _validated(path)
     kind = document["schema"].split("/")[1]
-    if states is not None and kind != "check":
-        raise ValueError(f"states are those of a check report: leave them out beside {document['schema']}")
+    if states is not None and kind not in ("check", "chance"):
+        raise ValueError(f"states are those of a check report or of chance: leave them out beside {document['schema']}")
     if source is not None and (kind in _WHOLE or (kind == "basin" and document["head"] is None)):
         raise ValueError(
             f"a source is a model or a matrix, and {document['schema']} holds what it is about: leave it out"
@@ -65,10 +65,12 @@ def recheck_document(
     if kind in ("compare", "nearest", "chance", "steer"):
         from eigentoken.rechecking import of_models
 
+        if kind == "chance":
+            return of_models.recheck_chance(document, source, seconds, done, states)
+
         whole_models = {
             "compare": of_models.recheck_compare,
             "nearest": of_models.recheck_nearest,
-            "chance": of_models.recheck_chance,
             "steer": of_models.recheck_steer,
         }
         return whole_models[kind](document, source, seconds, done)
