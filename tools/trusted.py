@@ -27,11 +27,11 @@ PARTS = {
     "acceptance": ("kernel",),
 }
 #: Programs of rules: what they give was proved by a rule that is counted.
-PROGRAMS = ("connectives", "quantities")
+PROGRAMS = ("quantities",)
 #: Modules of print, and the functions and classes of others on which no proof rests.
 PRINT = ("formulas", "__init__")
 OUTSIDE = {
-    "kernel": ("Kernel",),
+    "kernel": ("Kernel", "modus_ponens", "conjunction", "part", "cases", "iff"),
     "arithmetic": ("second_opinion",),
     "books": ("Stated",),
     "tensors": (

@@ -9,7 +9,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import HEAD, Letter, dot, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, connectives, dynamics, logic, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, kernel, logic, spectra, structure, words
 from eigentoken.theory.kernel.propositions import TRUE, Disjunction, ForAll, ForAlmostEvery, Implication
 from eigentoken.theory.kernel.tensors import Tensor
 from eigentoken.theory.language.claims import LyapunovStable
@@ -75,7 +75,7 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "arithmetic": {"another system": (lambda: numbers.arithmetic([HERE, THERE], x**2 >= 0), CLASH)},
     "cases": {
         "another system": (
-            lambda: connectives.cases(
+            lambda: kernel.cases(
                 assume(Disjunction((P, Q)), OJA), *(assume(Implication(each, P), FLOW) for each in (P, Q))
             ),
             CLASH,
@@ -104,7 +104,7 @@ FURTHER: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "identity": {"another system": (lambda: numbers.identity(x, x, HERE, THERE), CLASH)},
     "iff": {
         "another system": (
-            lambda: connectives.iff(assume(Implication(P, Q), OJA), assume(Implication(Q, P), FLOW)),
+            lambda: kernel.iff(assume(Implication(P, Q), OJA), assume(Implication(Q, P), FLOW)),
             CLASH,
         )
     },

@@ -10,7 +10,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, connectives, dynamics, logic, quantities, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, kernel, logic, quantities, spectra, structure, words
 from eigentoken.theory.kernel.propositions import (
     Atom,
     Conjunction,
@@ -164,7 +164,7 @@ GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
         Eigenvalue(V, d) <= Eigenvalue(V, 1),
     ),
     "norm_of_symmetric": (
-        lambda: connectives.part(
+        lambda: kernel.part(
             words.norm_of_symmetric(V), eq(SpectralNorm(V), sp.Max(sp.Abs(Eigenvalue(V, 1)), sp.Abs(Eigenvalue(V, d))))
         ),
         eq(SpectralNorm(V), sp.Max(sp.Abs(Eigenvalue(V, 1)), sp.Abs(Eigenvalue(V, d)))),
@@ -291,7 +291,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         "a theorem about trajectories, at one state": (
             lambda: books.textbook(
                 replace(THEOREM, time=Time.FLOW),
-                (connectives.modus_ponens(assume(Implication(claim_of(HEIGHT > 0), P)), assume(HEIGHT > 0)), assume(Q)),
+                (kernel.modus_ponens(assume(Implication(claim_of(HEIGHT > 0), P)), assume(HEIGHT > 0)), assume(Q)),
                 FLOW,
                 X=V,
             ),

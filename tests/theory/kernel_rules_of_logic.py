@@ -9,7 +9,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, connectives, logic
+from eigentoken.theory.kernel import books, kernel, logic
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -66,15 +66,15 @@ def below(left: Any, right: Any) -> Any:
 GIVES: dict[str, tuple[Callable[[], Proved], Any]] = {
     "assume": (lambda: assume(P), P),
     "discharge": (lambda: logic.discharge(P, assume(P)), Implication(P, P)),
-    "modus_ponens": (lambda: connectives.modus_ponens(assume(Implication(P, Q)), assume(P)), Q),
-    "supply": (lambda: logic.supply(assume(P), connectives.part(assume(Conjunction((P, Q))), P)), P),
-    "conjunction": (lambda: connectives.conjunction(assume(P), assume(Q)), Conjunction((P, Q))),
-    "part": (lambda: connectives.part(assume(Conjunction((P, Q, R))), Conjunction((R, P))), Conjunction((P, R))),
+    "modus_ponens": (lambda: kernel.modus_ponens(assume(Implication(P, Q)), assume(P)), Q),
+    "supply": (lambda: logic.supply(assume(P), kernel.part(assume(Conjunction((P, Q))), P)), P),
+    "conjunction": (lambda: kernel.conjunction(assume(P), assume(Q)), Conjunction((P, Q))),
+    "part": (lambda: kernel.part(assume(Conjunction((P, Q, R))), Conjunction((R, P))), Conjunction((P, R))),
     "cases": (
-        lambda: connectives.cases(assume(Disjunction((P, Q))), assume(Implication(P, R)), assume(Implication(Q, R))),
+        lambda: kernel.cases(assume(Disjunction((P, Q))), assume(Implication(P, R)), assume(Implication(Q, R))),
         R,
     ),
-    "iff": (lambda: connectives.iff(assume(Implication(P, Q)), assume(Implication(Q, P))), Equivalence(P, Q)),
+    "iff": (lambda: kernel.iff(assume(Implication(P, Q)), assume(Implication(Q, P))), Equivalence(P, Q)),
     "tautology": (
         lambda: logic.tautology([assume(Implication(P, Q))], Disjunction((Negation(P), Q))),
         Disjunction((Q, Negation(P))),
@@ -115,40 +115,36 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
     "assume": {"no proposition": (lambda: assume(sp.Symbol("x")), "made of words")},
     "discharge": {"what is no proposition": (lambda: logic.discharge(x + 1, assume(P)), "made of words")},
     "modus_ponens": {
-        "another premise": (lambda: connectives.modus_ponens(assume(Implication(P, Q)), assume(R)), "not what"),
-        "backwards": (lambda: connectives.modus_ponens(assume(Implication(P, Q)), assume(Q)), "not what"),
-        "no implication": (lambda: connectives.modus_ponens(assume(P), assume(P)), "needs an implication"),
+        "another premise": (lambda: kernel.modus_ponens(assume(Implication(P, Q)), assume(R)), "not what"),
+        "backwards": (lambda: kernel.modus_ponens(assume(Implication(P, Q)), assume(Q)), "not what"),
+        "no implication": (lambda: kernel.modus_ponens(assume(P), assume(P)), "needs an implication"),
         "another system": (
-            lambda: connectives.modus_ponens(assume(Implication(P, Q), OJA), assume(P, FLOW)),
+            lambda: kernel.modus_ponens(assume(Implication(P, Q), OJA), assume(P, FLOW)),
             "cannot be used",
         ),
     },
     "supply": {"another system": (lambda: logic.supply(assume(P, OJA), assume(P, FLOW)), "cannot be used")},
-    "conjunction": {
-        "another system": (lambda: connectives.conjunction(assume(P, OJA), assume(Q, FLOW)), "cannot be used")
-    },
+    "conjunction": {"another system": (lambda: kernel.conjunction(assume(P, OJA), assume(Q, FLOW)), "cannot be used")},
     "part": {
-        "no part": (lambda: connectives.part(assume(Conjunction((P, Q))), R), "no part"),
-        "one of them is none": (lambda: connectives.part(assume(Conjunction((P, Q))), Conjunction((P, R))), "no part"),
-        "a part of a disjunction": (lambda: connectives.part(assume(Disjunction((P, Q))), P), "no part"),
+        "no part": (lambda: kernel.part(assume(Conjunction((P, Q))), R), "no part"),
+        "one of them is none": (lambda: kernel.part(assume(Conjunction((P, Q))), Conjunction((P, R))), "no part"),
+        "a part of a disjunction": (lambda: kernel.part(assume(Disjunction((P, Q))), P), "no part"),
     },
     "cases": {
         "a case without a branch": (
-            lambda: connectives.cases(assume(Disjunction((P, Q))), assume(Implication(P, R))),
+            lambda: kernel.cases(assume(Disjunction((P, Q))), assume(Implication(P, R))),
             "1 of 2 cases",
         ),
         "branches that differ": (
-            lambda: connectives.cases(
-                assume(Disjunction((P, Q))), assume(Implication(P, R)), assume(Implication(Q, P))
-            ),
+            lambda: kernel.cases(assume(Disjunction((P, Q))), assume(Implication(P, R)), assume(Implication(Q, P))),
             "same",
         ),
-        "no disjunction": (lambda: connectives.cases(assume(P), assume(Implication(P, R))), "disjunction"),
-        "a branch that is none": (lambda: connectives.cases(assume(Disjunction((P,))), assume(R)), "implication"),
+        "no disjunction": (lambda: kernel.cases(assume(P), assume(Implication(P, R))), "disjunction"),
+        "a branch that is none": (lambda: kernel.cases(assume(Disjunction((P,))), assume(R)), "implication"),
     },
     "iff": {
-        "not the converse": (lambda: connectives.iff(assume(Implication(P, Q)), assume(Implication(R, P))), "converse"),
-        "no implication": (lambda: connectives.iff(assume(Implication(P, Q)), assume(P)), "two implications"),
+        "not the converse": (lambda: kernel.iff(assume(Implication(P, Q)), assume(Implication(R, P))), "converse"),
+        "no implication": (lambda: kernel.iff(assume(Implication(P, Q)), assume(P)), "two implications"),
     },
     "tautology": {
         "what does not follow": (
@@ -203,7 +199,7 @@ REFUSES: dict[str, dict[str, tuple[Callable[[], Any], str]]] = {
         ),
         "a hypothesis speaks of it": (
             lambda: logic.exists_elimination(
-                assume(some(x, x < y)), connectives.modus_ponens(assume(Implication(claim_of(x > 3), P)), assume(x > 3))
+                assume(some(x, x < y)), kernel.modus_ponens(assume(Implication(claim_of(x > 3), P)), assume(x > 3))
             ),
             "outside",
         ),

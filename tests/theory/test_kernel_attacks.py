@@ -12,7 +12,7 @@ from eigentoken.theory.calculus import HEAD, SLOT, TOKENS, Index, dot, exponenti
 from eigentoken.theory.calculus.atoms import Base, Delta, Dot, MaskEntry, Named, Norm
 from eigentoken.theory.calculus.expressions import HEADS, row_sum
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, connectives, logic, quantities, structure, sums, words
+from eigentoken.theory.kernel import books, kernel, logic, quantities, structure, sums, words
 from eigentoken.theory.kernel.arithmetic import arithmetic
 from eigentoken.theory.kernel.books import Textbook, textbook
 from eigentoken.theory.kernel.defined import where_defined
@@ -273,7 +273,7 @@ def test_the_number_of_tokens_or_heads_is_not_captured(index: Index, count: sp.S
     here = proposition(equation(Tensor(dot(vector("v", index), vector("z")).summed(index)), c))
     vacuous = logic.generalise(sp.Symbol("m", integer=True, positive=True), logic.assume(here))
     whole = logic.generalise(VectorLetter("v"), logic.discharge(here, vacuous))
-    renamed = connectives.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
+    renamed = kernel.part(whole, ForAll(VectorLetter("v"), TRUE, Implication(here, ForAll(count, TRUE, here))))
     said = logic.instantiate(renamed, vector("w")).proposition
     assert count in said.left.word.relation.free_symbols
     assert said.right.letter != count
@@ -290,7 +290,7 @@ def test_the_dimension_of_a_matrix_is_not_arbitrary() -> None:
         guards = conjuncts(put(every.proposition.guard, {ell: sp.Integer(2)}))
         return logic.instantiate(every, sp.Integer(2), *(numbers.integers([plane], each) for each in guards))
 
-    moduli = connectives.modus_ponens(words.meaning(below.proposition.word), below)
+    moduli = kernel.modus_ponens(words.meaning(below.proposition.word), below)
     absurd = numbers.arithmetic([second(moduli), second(words.modulus(V)), low], sp.false)
     line = numbers.arithmetic([logic.discharge(plane.proposition, absurd)], sp.Lt(d, 2, evaluate=False))
     with pytest.raises(Refused, match="belongs to the system"):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import connectives, logic
+from eigentoken.theory.kernel import kernel, logic
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Atom,
@@ -287,16 +287,16 @@ class Walk:
         guard = getattr(every.proposition, "guard", TRUE)
         steps = (
             lambda: logic.discharge(self.draw.choice(one.hypotheses or (self.said(),)), one),
-            lambda: connectives.modus_ponens(rule, logic.assume(rule.proposition.left)),
+            lambda: kernel.modus_ponens(rule, logic.assume(rule.proposition.left)),
             lambda: logic.supply(one, self.proved(), self.proved()),
-            lambda: connectives.conjunction(one, self.proved()),
-            lambda: connectives.part(one, self.draw.choice(conjuncts(one.proposition))),
+            lambda: kernel.conjunction(one, self.proved()),
+            lambda: kernel.part(one, self.draw.choice(conjuncts(one.proposition))),
             lambda: logic.tautology([one, self.proved()], Disjunction((one.proposition, self.said()))),
             lambda: logic.tautology([], Disjunction((trivial, Negation(trivial), self.said()))),
             lambda: logic.generalise(letter, one, about),
             lambda: logic.instantiate(every, value_, logic.assume(put(guard, {every.proposition.letter: value_}))),
             lambda: logic.witness(Exists(letter, TRUE, one.proposition), letter, one),
-            lambda: logic.exists_elimination(some, connectives.conjunction(one, logic.assume(some.proposition.body))),
+            lambda: logic.exists_elimination(some, kernel.conjunction(one, logic.assume(some.proposition.body))),
             lambda: logic.exists_elimination(some, one),
             lambda: logic.rewrite(logic.assume(Atom(Relation(sp.Eq(letter, self.term(2), evaluate=False)))), one),
             lambda: numbers.identity(*(lambda term: (term, sp.expand(term)))(self.term(2)), one),

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from eigentoken.theory.calculus import Letter, Norm, dot, factor, vector
-from eigentoken.theory.kernel import books, connectives, dynamics, forms, instances, logic, structure, sums, words
+from eigentoken.theory.kernel import books, dynamics, forms, instances, kernel, logic, structure, sums, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -128,18 +128,18 @@ def test_a_matrix_that_is_a_multiple_of_another_is_written_in_it() -> None:
 
 
 def test_hypotheses_are_kept_and_dropped_as_they_should() -> None:
-    assert logic.discharge(P, connectives.conjunction(assume(P), assume(Q))).hypotheses == (Q,)
-    assert logic.discharge(Conjunction((P, Q)), connectives.conjunction(assume(P), assume(Q))).hypotheses == ()
-    assert connectives.conjunction(assume(Conjunction((P, Q)))).hypotheses == (P, Q)
-    given = connectives.modus_ponens(assume(Implication(R, P)), assume(R))
-    assert set(logic.supply(connectives.conjunction(assume(P), assume(Q)), given).hypotheses) == {
+    assert logic.discharge(P, kernel.conjunction(assume(P), assume(Q))).hypotheses == (Q,)
+    assert logic.discharge(Conjunction((P, Q)), kernel.conjunction(assume(P), assume(Q))).hypotheses == ()
+    assert kernel.conjunction(assume(Conjunction((P, Q)))).hypotheses == (P, Q)
+    given = kernel.modus_ponens(assume(Implication(R, P)), assume(R))
+    assert set(logic.supply(kernel.conjunction(assume(P), assume(Q)), given).hypotheses) == {
         Q,
         R,
         Implication(R, P),
     }
     assert logic.generalise(x, assume(x > 1), x > 1).hypotheses == ()
     assert set(spectrum(index=k).hypotheses) == {P, claim_of(k <= d), claim_of(1 + alpha * Eigenvalue(V, k) > 0)}
-    assert connectives.conjunction(assume(P), assume(Q, OJA)).system == OJA
+    assert kernel.conjunction(assume(P), assume(Q, OJA)).system == OJA
 
 
 def test_an_observable_with_a_letter_of_its_own_keeps_its_definition() -> None:

@@ -13,7 +13,7 @@ import sympy as sp
 
 from eigentoken.theory.calculus import Index, Letter, delta, dot, exponential, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
-from eigentoken.theory.kernel import books, connectives, dynamics, forms, logic, quantities, spectra, structure, words
+from eigentoken.theory.kernel import books, dynamics, forms, kernel, logic, quantities, spectra, structure, words
 from eigentoken.theory.kernel.kernel import accepted
 from eigentoken.theory.kernel.observables import expression_of
 from eigentoken.theory.kernel.propositions import (
@@ -128,7 +128,7 @@ def test_a_value_does_not_take_away_where_a_relation_is_defined() -> None:
     at_y = logic.instantiate(for_all, y)
     assert same(at_y.proposition.left, proposition(sp.Ne(y, 0)))
     with pytest.raises(Refused):
-        connectives.modus_ponens(at_y, NOTHING)
+        kernel.modus_ponens(at_y, NOTHING)
     zero = put(proposition(equation(1 / x, 1 / x)), {x: sp.Integer(0)})
     assert same(zero, FALSE)
     assert same(put(proposition(sp.log(1 / x) > 0), {x: sp.Integer(0)}), FALSE)
@@ -214,7 +214,7 @@ def test_a_free_letter_is_never_the_name_of_a_bound_one(name: str) -> None:
     other = sp.Symbol(name, real=True)
     trivial = logic.generalise(x, follows([], equation(x, x)))
     with pytest.raises(Refused, match="no part"):
-        connectives.part(trivial, ForAll(x, TRUE, proposition(equation(x, other))))
+        kernel.part(trivial, ForAll(x, TRUE, proposition(equation(x, other))))
     nested = ForAll(x, TRUE, ForAll(y, TRUE, proposition(equation(x, y))))
     assert not same(nested, ForAll(x, TRUE, ForAll(y, TRUE, proposition(equation(other, y)))))
     moved = put(ForAll(x, TRUE, proposition(x < y)), {y: x})
@@ -312,7 +312,7 @@ def test_a_state_is_not_any_vector() -> None:
             logic.instantiate(unit(), value)
     w = VectorLetter("w")
     with pytest.raises(Refused, match="no part"):
-        connectives.part(
+        kernel.part(
             unit(), ForAll(w, TRUE, proposition(equation(Tensor(dot(vector("w", i), vector("w", i))), Tensor(one()))))
         )
     assert logic.instantiate(unit(), AtTime(c)).rule == "instantiate"
@@ -404,7 +404,7 @@ def test_a_sum_over_the_tokens_knows_how_many_there_are() -> None:
 def test_the_parameters_are_not_chosen_by_an_existence_statement() -> None:
     some = logic.assume(Exists(V, TRUE, Atom(PositiveDefinite(V))))
     rule = logic.assume(Implication(Atom(PositiveDefinite(V)), Atom(Converges(ConsensusSet()))), OJA)
-    end = connectives.modus_ponens(rule, logic.assume(PositiveDefinite(V)))
+    end = kernel.modus_ponens(rule, logic.assume(PositiveDefinite(V)))
     with pytest.raises(Refused):
         logic.exists_elimination(some, end)
     free = claimed(Converges(ConsensusSet()), OJA, PositiveDefinite(V))
@@ -626,7 +626,7 @@ def test_conventions_hold_for_letters_that_the_statement_has() -> None:
     split = logic.assume(equation(n, p + q))
     several = numbers.integers([split], n >= 2)
     assert accepted(several, (), (proposition(n >= 2),), None).is_fails
-    with_groups = connectives.conjunction(several, logic.tautology([split], equation(n, p + q)))
+    with_groups = kernel.conjunction(several, logic.tautology([split], equation(n, p + q)))
     assert accepted(with_groups, (), tuple(each for each in with_groups.proposition.parts), None).is_holds
 
 
@@ -696,8 +696,8 @@ def test_what_looks_like_a_proved_is_none() -> None:
     forged: Any = SimpleNamespace(proposition=FALSE, hypotheses=(), system=None)
     assert accepted(forged, (), (FALSE,), None).is_fails
     for rule in (
-        connectives.conjunction,
-        lambda each: connectives.part(each, FALSE),
+        kernel.conjunction,
+        lambda each: kernel.part(each, FALSE),
         lambda each: logic.discharge(TRUE, each),
     ):
         with pytest.raises(Refused, match="must be proved"):

@@ -18,9 +18,9 @@ from eigentoken.theory.calculus import Index, Letter, dot, one, vector
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import (
     books,
-    connectives,
     dynamics,
     instances,
+    kernel,
     logic,
     quantities,
     spectra,
@@ -198,7 +198,7 @@ def test_what_is_recalled_for_a_fixed_matrix_is_not_put_for_one_that_moves() -> 
         @property
         def proofs(self) -> dict[str, Proved]:
             found = books.textbook(OPERATOR_NORM, (), None, A=Q, z=u)
-            return {"": connectives.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False))}
+            return {"": kernel.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False))}
 
     statement = Fixed()
     recalled = books.recall(statement, statement.proofs, None, {Q: P})
@@ -213,7 +213,7 @@ def test_a_matrix_that_a_proof_holds_fixed_does_not_move_because_a_statement_say
     positive = logic.assume(ForAll(h, TRUE, proposition(sp.Gt(form, 0))))
     least = logic.discharge(positive.proposition, sums.least(positive, sp.Symbol("c", positive=True)))
     for proved, told in (
-        (connectives.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False)), ""),
+        (kernel.part(found, sp.Ge(SpectralNorm(Q), 0, evaluate=False)), ""),
         (least, "recall holds"),
     ):
         said = SimpleNamespace(id="X", systems=(), conditions=(BoundedInTime("Q"),), claims=(), proofs={"": proved})

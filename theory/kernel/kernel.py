@@ -17,7 +17,6 @@ from eigentoken.theory.calculus import Expression
 from eigentoken.theory.kernel import arithmetic as numbers
 from eigentoken.theory.kernel import (
     books,
-    connectives,
     dynamics,
     forms,
     formulas,
@@ -36,6 +35,7 @@ from eigentoken.theory.kernel.eigenvalues import unknown_eigenvalues
 from eigentoken.theory.kernel.propositions import (
     TRUE,
     Conjunction,
+    Disjunction,
     Equivalence,
     ForAll,
     Implication,
@@ -57,12 +57,67 @@ from eigentoken.theory.printing.plain_text import plain_text
 from eigentoken.theory.printing.scalars import scalar_latex
 from eigentoken.theory.systems.system import System
 
-__all__ = ["STANDING", "Kernel", "accepted"]
+__all__ = ["STANDING", "Kernel", "accepted", "cases", "conjunction", "iff", "modus_ponens", "part"]
 
 #: What the letters of the book are declared to be, beyond what their symbols say: indices run to d, a split has n tokens.
 STANDING = tuple(
     proposition(each) for each in (sp.Le(k, d), sp.Ge(k, 1, evaluate=False), sp.Le(ell, d), sp.Eq(n, p + q))
 )
+
+
+# -- steps by connectives alone: that they follow, the truth table of the rules says -------------------------------------------
+
+
+def modus_ponens(rule: Proved, given: Proved) -> Proved:
+    """``P => Q`` (or ``P <=> Q``, either way) and ``P`` give ``Q``."""
+    said = rule.proposition
+    if not isinstance(said, Implication | Equivalence):
+        raise Refused("modus ponens needs an implication or an equivalence first")
+    if same(said.left, given.proposition):
+        return logic.tautology((rule, given), said.right, "modus_ponens")
+    if isinstance(said, Equivalence) and same(said.right, given.proposition):
+        return logic.tautology((rule, given), said.left, "modus_ponens")
+    raise Refused("what is given is not what the implication asks for")
+
+
+def conjunction(*proved: Proved) -> Proved:
+    """``P`` and ``Q`` give ``P and Q``."""
+    return logic.tautology(proved, Conjunction(tuple(each.proposition for each in proved)), "conjunction")
+
+
+def part(proved: Proved, said: Any) -> Proved:
+    """One conjunct, or several."""
+    wanted = proposition(said)
+    known = {canonical(each) for each in conjuncts(proved.proposition)}
+    if any(canonical(each) not in known for each in conjuncts(wanted)):
+        raise Refused("that is no part of the conjunction")
+    return logic.tautology((proved,), wanted, "part")
+
+
+def cases(either: Proved, *branches: Proved) -> Proved:
+    """``P or Q``, ``P => R`` and ``Q => R`` give ``R``: every case is there, and each branch proves the same."""
+    if not isinstance(either.proposition, Disjunction) or not branches:
+        raise Refused("a case distinction starts from a disjunction and has branches")
+    if not all(isinstance(each.proposition, Implication) for each in branches):
+        raise Refused("each branch is an implication from its case")
+    results = {canonical(each.proposition.right) for each in branches}
+    if len(results) != 1:
+        raise Refused("the branches do not prove the same")
+    covered = {canonical(each.proposition.left) for each in branches}
+    missing = [each for each in either.proposition.parts if canonical(each) not in covered]
+    if missing:
+        raise Refused(f"{len(missing)} of {len(either.proposition.parts)} cases have no branch")
+    return logic.tautology((either, *branches), branches[0].proposition.right, "cases")
+
+
+def iff(forth: Proved, back: Proved) -> Proved:
+    """``P => Q`` and ``Q => P`` give ``P <=> Q``."""
+    one, other = forth.proposition, back.proposition
+    if not (isinstance(one, Implication) and isinstance(other, Implication)):
+        raise Refused("an equivalence is made of two implications")
+    if not (same(one.left, other.right) and same(one.right, other.left)):
+        raise Refused("the second implication is not the converse of the first")
+    return logic.tautology((forth, back), Equivalence(one.left, one.right), "iff")
 
 
 @dataclass(frozen=True)
@@ -91,12 +146,12 @@ class Kernel:
     # -- logic ------------------------------------------------------------------------------------------------------------
 
     discharge = staticmethod(logic.discharge)
-    conjunction = staticmethod(connectives.conjunction)
-    modus_ponens = staticmethod(connectives.modus_ponens)
+    conjunction = staticmethod(conjunction)
+    modus_ponens = staticmethod(modus_ponens)
     supply = staticmethod(logic.supply)
-    part = staticmethod(connectives.part)
-    cases = staticmethod(connectives.cases)
-    iff = staticmethod(connectives.iff)
+    part = staticmethod(part)
+    cases = staticmethod(cases)
+    iff = staticmethod(iff)
     tautology = staticmethod(logic.tautology)
     generalise = staticmethod(logic.generalise)
     instantiate = staticmethod(logic.instantiate)
@@ -111,7 +166,7 @@ class Kernel:
 
     def unfold(self, proved: Proved) -> Proved:
         """The meaning of a proved word."""
-        return connectives.modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
+        return modus_ponens(self.meaning(getattr(proved.proposition, "word", None)), proved)
 
     def half_space(self, word: Any) -> Proved:
         return words.half_space(word, self.system)
@@ -120,14 +175,12 @@ class Kernel:
         """The same for our system: hypotheses stay, and must be conditions in the end."""
         if self.system is None or proved.system is not None:
             return proved
-        return connectives.part(
-            connectives.conjunction(proved, logic.tautology((self.assume(TRUE),), TRUE)), proved.proposition
-        )
+        return part(conjunction(proved, logic.tautology((self.assume(TRUE),), TRUE)), proved.proposition)
 
     def by_cases(self, said: Any, *ways: tuple[Any, Proved]) -> Proved:
         """``cases`` with the branches as ``(case, what is proved under it)``."""
         either = said if isinstance(said, Proved) else self.given(said)
-        return connectives.cases(either, *(logic.discharge(case, proved) for case, proved in ways))
+        return cases(either, *(logic.discharge(case, proved) for case, proved in ways))
 
     def at(self, proved: Proved, value: Any, *known: Proved) -> Proved:
         """What holds for all letters, at a value; the guard follows by arithmetic from what is known."""
@@ -170,8 +223,8 @@ class Kernel:
         missing = [each for each in parts if canonical(each) not in known]
         if missing:
             raise Refused(f"the lemma needs {'; '.join(map(repr, missing))}")
-        given = connectives.conjunction(*(connectives.part(known[canonical(each)], each) for each in parts))
-        return connectives.modus_ponens(lemma, given)
+        given = conjunction(*(part(known[canonical(each)], each) for each in parts))
+        return modus_ponens(lemma, given)
 
     enclosure = staticmethod(numbers.enclosure)
     identity = staticmethod(numbers.identity)
