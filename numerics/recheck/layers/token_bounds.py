@@ -19,8 +19,7 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
-from eigentoken.numerics.recheck.layers.quick_bounds import QuickLayer
-from eigentoken.numerics.recheck.layers.row_operators import row_operator_above
+from eigentoken.numerics.recheck.layers.quick_bounds import QuickLayer, variation_above
 from eigentoken.numerics.recheck.matrices.floats import spectral_above
 
 if TYPE_CHECKING:
@@ -125,6 +124,23 @@ class GivenLayer:
         if head not in self._sizes:
             self._sizes[head] = _norms(self, head)
         return self._sizes[head]
+
+    @cached_property
+    def _locals(self) -> dict[int, tuple[Any, Any]]:
+        return {}
+
+    def _local(self, head: int) -> tuple[Any, Any]:
+        """The bounds of BD-J2 and BD-J3."""
+        if head not in self._locals:
+            self._locals[head] = _jacobian(self, head)
+        return self._locals[head]
+
+    @cached_property
+    def _along(self) -> tuple[Any, Any]:
+        """The sum z of what enters (d, 1), and the largest less the smallest ``z^T x_i``."""
+        state = _matrix(self.state)
+        z = state.transpose() * arb_mat(state.nrows(), 1, [1] * state.nrows())
+        return z, _width(state * z)
 
     @cached_property
     def _radius(self) -> Any:
@@ -288,8 +304,46 @@ def _radius(layer: GivenLayer, _: int) -> Any:
     return arb(d).sqrt() * arb(size) + shift
 
 
+def _variation(layer: GivenLayer, head: int) -> Any:
+    """BD-D1: ``max_ij sum_l |a_il - a_jl|/2``."""
+    return arb(min(1.0, variation_above(*_floats(layer._attention(head)[1]))))
+
+
+def _along_the_mean(layer: GivenLayer, _: int) -> Any:
+    """BD-H2 along the sum z of the tokens: ``sum_h (max_j - min_j) z^T U_h x_j`` over the same of ``z^T x_j``."""
+    z, before = layer._along
+    total = arb(0)
+    for head in range(len(layer.heads)):
+        total += _width(layer._values(head) * (layer._stored(head, "O").transpose() * z))
+    return total / before
+
+
+def _along_the_mean_in_floats(layer: GivenLayer, _: int) -> Any:
+    z, before = layer._along
+    middles, off = _floats(z)
+    away = float(np.linalg.norm(off)) * (1 + 2.0**-30)
+    return arb(layer._quick.along(middles[:, 0], away)) / before
+
+
+def _width(column: Any) -> Any:
+    """The largest entry less the smallest."""
+    entries = column.entries()
+    top, bottom = (each(entries, key=lambda entry: float(entry.mid())) for each in (max, min))
+    for entry in entries:
+        top, bottom = top.max(entry), bottom.min(entry)
+    return top - bottom
+
+
 def _row_operator(layer: GivenLayer, head: int) -> Any:
-    """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``."""
+    return layer._local(head)[0]
+
+
+def _block_norms(layer: GivenLayer, head: int) -> Any:
+    return layer._local(head)[1]
+
+
+def _jacobian(layer: GivenLayer, head: int) -> tuple[Any, Any]:
+    """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``, and BD-J3 from ``a_il (|U| + |U (x_l - m_i)||q_i|)``."""
     given, weights = layer.heads[head], layer._attention(head)[1]
     scale, n = arb(float(given["scale"])), weights.nrows()  # type: ignore[arg-type]
     V, K = layer._values(head), layer._mapped(head, "K")
@@ -298,9 +352,10 @@ def _row_operator(layer: GivenLayer, head: int) -> Any:
     asked = layer._mapped(head, "Q", "q_bias")
     pulled = asked * (layer._stored(head, "K") * layer._stored(head, "K").transpose())
     whole = arb(_norm((R * layer._stored(head, "V")).transpose()))
-    sharp, own = [], []
+    sharp, own, gradients = [], [], []
     for i in range(n):
         length = sum((asked[i, k] * pulled[i, k] for k in range(asked.ncols())), arb(0)) / (scale * scale)
+        gradients.append(arb(_above(length)).sqrt())
         row = arb_mat([[weights[i, j] for j in range(n)]])
         mean_v, mean_k = row * V, row * K
         weighted = arb_mat([[weights[i, j] * V[j, k] for j in range(n)] for k in range(V.ncols())])
@@ -309,13 +364,31 @@ def _row_operator(layer: GivenLayer, head: int) -> Any:
         sharp.append(whole * whole + length * arb(_norm(R * spread * R.transpose())))
         own.append(_norm(R * mixed * S.transpose()))
     columns = [_above(sum((weights[i, j] * sharp[i] for i in range(n)), arb(0))) for j in range(n)]
-    return arb(max(columns)).sqrt() + arb(max(own)) / scale
+    placed, middles = V * R.transpose(), weights * V * R.transpose()
+    squares = placed * middles.transpose()
+    lengths_v, lengths_m = (_squared_rows(each) for each in (placed, middles))
+    blocks = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            apart = arb(max(0.0, _above(lengths_v[j] + lengths_m[i] - 2 * squares[j, i]))).sqrt()
+            part = weights[i, j] * (whole + apart * gradients[i])
+            blocks[i, j] = _above(part + arb(own[i]) / scale if i == j else part)
+    return arb(max(columns)).sqrt() + arb(max(own)) / scale, arb(spectral_above(blocks))
 
 
 def _row_operator_in_floats(layer: GivenLayer, head: int) -> Any:
-    rows = layer._quick.attention(head)
-    found = None if rows is None else row_operator_above(layer.heads[head], layer.seen, *rows[1:])
-    return None if found is None else arb(found)
+    found = layer._quick.jacobian(head)
+    return None if found is None else arb(found[0])
+
+
+def _block_norms_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.jacobian(head)
+    return None if found is None else arb(found[1])
+
+
+def _variation_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.variation(head)
+    return None if found is None else arb(min(1.0, found))
 
 
 def _diversity_in_floats(layer: GivenLayer, _: int) -> Any:
@@ -374,6 +447,9 @@ QUICK = {
     ("BD-D2b", False): _diversity_from_norms_in_floats,
     ("BD-L1", True): _on_ball_in_floats,
     ("BD-T3", True): _diffuse_in_floats,
+    ("BD-J3", True): _block_norms_in_floats,
+    ("BD-D1", True): _variation_in_floats,
+    ("BD-H2", False): _along_the_mean_in_floats,
 }
 #: By statement, and whether it is about a head.
 FORMULAS = {
@@ -388,6 +464,9 @@ FORMULAS = {
     ("BD-D2b", False): _diversity_from_norms,
     ("BD-L1", True): _on_ball,
     ("BD-T3", True): _diffuse,
+    ("BD-J3", True): _block_norms,
+    ("BD-D1", True): _variation,
+    ("BD-H2", False): _along_the_mean,
 }
 
 
@@ -427,8 +506,12 @@ def _length(x: Any) -> Any:
 
 def _lengths_of_rows(x: Any) -> list[Any]:
     """The Euclidean length of each row."""
+    return [each.sqrt() for each in _squared_rows(x)]
+
+
+def _squared_rows(x: Any) -> list[Any]:
     columns = range(x.ncols())
-    return [sum((x[i, k] * x[i, k] for k in columns), arb(0)).sqrt() for i in range(x.nrows())]
+    return [sum((x[i, k] * x[i, k] for k in columns), arb(0)) for i in range(x.nrows())]
 
 
 def _gram(matrix: Any) -> Any:
