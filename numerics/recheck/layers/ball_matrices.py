@@ -24,6 +24,7 @@ __all__ = [
 
 
 def centred_rows(x: Any) -> Any:
+    """The rows less their mean."""
     ones = arb_mat(1, x.nrows(), [1] * x.nrows())
     mean = ones * x * (arb(1) / x.nrows())
     return x - ones.transpose() * mean
@@ -40,6 +41,7 @@ def lengths_of_rows(x: Any) -> list[Any]:
 
 
 def squared_rows(x: Any) -> list[Any]:
+    """The squared length of each row."""
     columns = range(x.ncols())
     return [sum((x[i, k] * x[i, k] for k in columns), arb(0)) for i in range(x.nrows())]
 
