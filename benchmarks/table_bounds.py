@@ -31,8 +31,8 @@ One sequence of {tokens} random tokens through each model (seed {seed}), as `eig
 in how many layers or heads the bound says more than what is true of every head, then the medians of bound, measurement and ratio.
 Bounds are certified from the stored weights and the tokens, and `recheck` finds them again; measurements are in floating point,
 that of a Jacobian by a power iteration, from below. An empty cell: the statement is not about these heads (mask or positions).
-BD-D2b, BD-L1 and BD-T3 are from norms and lengths alone: other rows say more. The last {margins} ask for no tokens: medians over
-the layers and heads where the bound says something.
+BD-D2b, BD-L1 and BD-T3 are from norms and lengths alone: other rows say more. BD-H2 is along the mean token. The last {margins}
+ask for no tokens: medians over the layers and heads where the bound says something.
 
 """
 #: Bounds of weights, which ask for no tokens; of BD-E2, which is about a layer with full attention, no sample has one.

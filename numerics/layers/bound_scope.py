@@ -12,10 +12,13 @@ __all__ = ["BOUNDED", "differences"]
 BOUNDED = (
     *("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1"),
     *("BD-D2b", "BD-L1", "BD-T3"),  # weaker than BD-D2, BD-J2 and what is enclosed of a row: from lengths and norms
+    *("BD-J3", "BD-D1", "BD-H2"),
 )
 #: Bounds that need the weights of every row, which are enclosed for these scores only.
 AT_WEIGHTS = Subject("a head whose weights are enclosed", positions=("none", "rotary"), bilinear=True)
-NEEDS_WEIGHTS = ("BD-D2", "BD-D2b", "BD-M1", "BD-T3")
+NEEDS_WEIGHTS = ("BD-D1", "BD-D2", "BD-D2b", "BD-M1", "BD-T3")
+#: A bound whose blocks are enclosed for scores with one gradient a row only.
+AT_BLOCKS = Subject("a head whose Jacobian is enclosed", positions=("none",), bilinear=True)
 
 
 def differences(statement: str, layer: LayerSystem) -> tuple[Difference, ...]:
@@ -23,4 +26,7 @@ def differences(statement: str, layer: LayerSystem) -> tuple[Difference, ...]:
     subject = subject_of(statements().get(statement).id)
     if subject is None:
         raise ValueError(f"{statement} has no declared subject: expected one of {', '.join(BOUNDED)}")
-    return subject.differences(layer) or (AT_WEIGHTS.differences(layer) if statement in NEEDS_WEIGHTS else ())
+    found = subject.differences(layer)
+    if statement in NEEDS_WEIGHTS:
+        return found or AT_WEIGHTS.differences(layer)
+    return found or (AT_BLOCKS.differences(layer) if statement == "BD-J3" else ())

@@ -1,4 +1,4 @@
-"""The Jacobian of one head at given tokens: the row-operator bound of BD-J2, certified, and the norm by power iteration.
+"""The Jacobian of one head at given tokens: the bounds of BD-J2 and BD-J3, certified, and the norm by power iteration.
 
 With ``v_j = V x_j``, ``k_j = K x_j`` and the weights a_ij, ``S_i = diag(sqrt a_i) (v - mean_i v)`` (n, d_h), and the same T_i
 of the keys: ``|U C_i U^T| = |S_i O^T|^2`` and ``U C_i P^T = O S_i^T T_i Q / scale``: everything has the size of a head.  An
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, frobenius_above, gamma, inflate, up
-from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, linear, times
+from eigentoken.numerics.layers.certified_attention import CONSTANT, Balls, exact, linear, times
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Tall", "head_norms", "jacobian_bound", "jacobian_norms", "norms_above", "norms_with"]
+__all__ = ["Tall", "head_norms", "jacobian_bounds", "jacobian_norms", "norms_above", "norms_with"]
 
 #: Steps of the power iteration: what it finds is at most the norm.
 STEPS = 40
@@ -175,14 +175,20 @@ def _spread(rows: Balls, means: Balls, roots: Balls) -> Balls:
     return Balls(center, inflate(radius, 6))
 
 
-def jacobian_bound(
+def jacobian_bounds(
     head: Mapping[str, Any],
     x: Balls,
     weights: Balls,
     factors: tuple[Tall, Tall] | None = None,
     size_of_values: float | None = None,
-) -> float:
-    """``sqrt(max_l sum_i a_il t_i^2) + max_i |U C_i P^T|`` with ``t_i^2 = |U|^2 + |q_i|^2 |U C_i U^T|``, from above (BD-J2).
+) -> tuple[float, float]:
+    """The bounds of BD-J2 and BD-J3 on the norm of the Jacobian.
+
+    BD-J2: ``sqrt(max_l sum_i a_il t_i^2) + max_i |U C_i P^T|`` with ``t_i^2 = |U|^2 + |q_i|^2 |U C_i U^T|``, from above.
+
+    BD-J3: the norm of the nonnegative (n, n) matrix ``a_il (|U| + |U (x_l - m_i)| |q_i|)``, on its diagonal also
+    ``|U C_i P^T|``.  Each entry is at least the norm of the block ``df_i/dx_l`` (its triangle inequality), and the norm of a
+    nonnegative matrix grows with its entries: it is at least that of the norms of the blocks, which the statement speaks of.
 
     ``size_of_values``: what is at least ``|U|``, where it is known.
     """
@@ -200,8 +206,9 @@ def jacobian_bound(
     off, off_k = _root_of_squares(spread.radius), _root_of_squares(keyed.radius)
     width, width_k = len(output.R), len(query.R)
     few = 4 * n * (width + width_k) * TINY
-    turned = inflate((off + gamma(width) * size) * output.size, 6) + few
-    sizes = inflate(norms_above(spread.center @ output.R.T, turned) * output.stretch + size * output.rest, 4)
+    off_rows = inflate((off + gamma(width) * size) * output.size, 6) + few
+    through = spread.center @ output.R.T
+    sizes = inflate(norms_above(through, off_rows) * output.stretch + size * output.rest, 4)
     sharp = inflate(whole * whole + (lengths * sizes) ** 2, 6)
     core = np.swapaxes(spread.center, -1, -2) @ keyed.center
     off_core = inflate(size * off_k + off * size_k + gamma(n) * size * size_k, 8) + few
@@ -215,7 +222,14 @@ def jacobian_bound(
         (inner + inflate(size * size_k, 2) * slack) * output.stretch * query.stretch / scale * (1 + 4 * CONSTANT), 8
     )
     columns = inflate((weights.center + weights.radius).T @ sharp, n + 4)
-    return float(inflate(math.sqrt(float(columns.max())) + float(own.max()), 4))
+    apart = exact(through).lengths()[1] + off_rows[:, None]
+    reach = inflate(apart * output.stretch + (size * output.rest)[:, None], 4) * (
+        roots.center + roots.radius
+    )  # a_il |U (x_l - m_i)|
+    blocks = inflate((weights.center + weights.radius) * whole + inflate(reach, 2) * lengths[:, None], 6)
+    blocks[np.arange(n), np.arange(n)] += own
+    by_blocks = norms_above(inflate(blocks, 2)[None], np.zeros(1))
+    return float(inflate(math.sqrt(float(columns.max())) + float(own.max()), 4)), float(by_blocks[0])
 
 
 def head_norms(heads: Sequence[Mapping[str, Any]], factors: Sequence[tuple[Tall, Tall]]) -> list[tuple[float, float]]:

@@ -13,6 +13,10 @@ bound is *vacuous* where it says no more than what is true of every head (``triv
 ``BD-R4``   ``|D(Y) - D(X)| / D(X)`` of a layer: ``sum_h |U_h| tanh(|P_h| D(X)^2/4)``            1: the skip may be undone
 ``BD-M1``   ``D(f) / D(U X)`` of a causal head: ``1 - min_j a_j1``                               1
 ``BD-J2``   the norm of the Jacobian of a head                                                   no constant, BD-K1
+``BD-J3``   the same from the norms of its blocks, each by the triangle inequality               no constant, BD-K1
+``BD-D1``   ``D(f) / D(U X)`` of a head: ``max_ij sum_l |a_il - a_jl|/2``                        1: the hull of the values
+``BD-H2``   ``(max_i - min_i) z^T update_i`` over that of ``z^T x_i``, along the sum z of the    1: the skip may be undone
+            tokens, for any weights: ``sum_h (max_j - min_j) z^T U_h x_j``
 ``BD-D2b``  BD-D2 from norms: ``|O| |V| max_h |Pi A_h Pi| |Pi X_*|_F / |Pi X|_F``                1: the skip may be undone
 ``BD-L1``   the norm of the Jacobian, from norms and the largest length R of a token             no constant, BD-K1
 ``BD-T3``   the largest weight of a row with the most keys m: ``1/(1 + (m-1) e^-w)``,            1
@@ -33,7 +37,7 @@ from eigentoken.documents.check_document import TokenBound
 from eigentoken.numerics.certified.norms import float_norm
 from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above, gamma, inflate
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
-from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bound, jacobian_norms, norms_above
+from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bounds, jacobian_norms, norms_above
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
 
 if TYPE_CHECKING:
@@ -120,21 +124,25 @@ def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     """The bounds of the statements ``asked``, as they come in the table above (what they suppose is not looked at)."""
     x, mask = exact(layer.seen), np.asarray(layer.allowed, dtype=bool)
     found = [layer.norm.bound()] if layer.norm is not None and "BD-N1" in asked else []
-    at_weights = {"BD-D2", "BD-D2b", "BD-R1", "BD-M1", "BD-J2", "BD-L1", "BD-T3"} & set(asked)
-    of_norms = {"BD-J2", "BD-R1b", "BD-R4", "BD-L1"} & set(asked)
+    at_weights = {"BD-D1", "BD-D2", "BD-D2b", "BD-R1", "BD-M1", "BD-J2", "BD-J3", "BD-L1", "BD-T3"} & set(asked)
+    of_norms = {"BD-J2", "BD-J3", "BD-R1b", "BD-R4", "BD-L1"} & set(asked)
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
         factors = [Tall.of(head) for head in layer.heads] if of_norms else []
         norms = head_norms(layer.heads, factors) if factors else []
         seen = [weights.center for _, weights in rows]
-        measured = jacobian_norms(layer.heads, x.center, seen) if {"BD-J2", "BD-L1"} & set(asked) else []
+        measured = jacobian_norms(layer.heads, x.center, seen) if {"BD-J2", "BD-J3", "BD-L1"} & set(asked) else []
         found += _diversity(layer, x, rows, asked)
         found += _from_norms(layer, factors, norms, rows if mask.all() and layer.pairs is None else (), asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
             found += _of_head(index, head, x, scores, weights, asked)
-            if "BD-J2" in asked:
-                bound = _with_room(jacobian_bound(head, x, weights, factors[index], norms[index][0]))
-                found.append(Bound("BD-J2", index, bound, measured[index]))
+            if {"BD-J2", "BD-J3"} & set(asked):
+                both = jacobian_bounds(head, x, weights, factors[index], norms[index][0])
+                found += [
+                    Bound(name, index, _with_room(bound), measured[index])
+                    for name, bound in zip(("BD-J2", "BD-J3"), both, strict=True)
+                    if name in asked
+                ]
             if "BD-L1" in asked:
                 found.append(Bound("BD-L1", index, _on_ball(head, x, *norms[index]), measured[index]))
             if "BD-T3" in asked:
@@ -158,15 +166,15 @@ def _size_above(x: Balls) -> float:
 def _diversity(
     layer: LayerAtTokens, x: Balls, rows: Sequence[tuple[Balls, Balls]], asked: Sequence[str]
 ) -> list[Bound]:
-    """BD-D2 (a), BD-D2b and BD-D3, relative to the diversity before."""
-    if not {"BD-D2", "BD-D2b", "BD-D3"} & set(asked):
+    """BD-D2 (a), BD-D2b and BD-D3, relative to the diversity before, and BD-H2."""
+    if not {"BD-D2", "BD-D2b", "BD-D3", "BD-H2"} & set(asked):
         return []
     state, update = (np.asarray(each, dtype=np.float64) for each in (layer.state, layer.update))
     before = centred(exact(state)).lengths()[0]
     least = math.sqrt(float((before**2).sum())) * (1 - (2 * len(before) + 8) * UNIT)
     sizes = [float(np.linalg.norm(each - each.mean(0))) for each in (state, update)]
     measured, found = sizes[1] / sizes[0] if sizes[0] else 0.0, []
-    values = [linear(x, head["V"]) for head in layer.heads] if {"BD-D2", "BD-D3"} & set(asked) else []
+    values = [linear(x, head["V"]) for head in layer.heads] if {"BD-D2", "BD-D3", "BD-H2"} & set(asked) else []
     outputs = [np.asarray(head["O"], dtype=np.float64) for head in layer.heads]
     whole = float_norm(np.concatenate(outputs, axis=1))[1] if rows else 0.0
     if "BD-D2" in asked:
@@ -186,7 +194,33 @@ def _diversity(
         ]
         total = inflate(math.fsum(reach) * math.sqrt(len(state)), 4)
         found.append(Bound("BD-D3", None, _relative(total, least), measured, 1.0))
+    if "BD-H2" in asked:
+        found.append(_along_the_mean(state, update, values, outputs))
     return found
+
+
+def _along_the_mean(state: Array, update: Array, values: Sequence[Balls], outputs: Sequence[Array]) -> Bound:
+    """BD-H2 along ``z``, the sum of the tokens: its length cancels in the ratio."""
+    n = len(state)
+    total = state.sum(axis=0)
+    z = Balls(total[None], inflate(gamma(n) * np.abs(state).sum(axis=0), n + 2)[None])
+    reach = 0.0
+    for value, out in zip(values, outputs, strict=True):
+        pulled = times(z, exact(out))
+        heights = times(value, Balls(pulled.center.T, pulled.radius.T))
+        reach += _wide(heights)[1]
+    before = times(exact(state), Balls(z.center.T, z.radius.T))
+    widths = [float(np.ptp(each @ total)) for each in (state, update)]
+    measured = widths[1] / widths[0] if widths[0] else 0.0
+    size = inflate(reach, 2 * len(outputs) + 8)
+    return Bound("BD-H2", None, _relative(size, _wide(before)[0]), measured, 1.0)
+
+
+def _wide(numbers: Balls) -> tuple[float, float]:
+    """Lower and upper bounds on the largest less the smallest."""
+    width = float(np.max(numbers.center) - np.min(numbers.center))
+    off = inflate(2 * float(np.max(numbers.radius)) + 4 * UNIT * float(np.max(np.abs(numbers.center))), 6)
+    return max(0.0, (width - off) * (1 - 4 * UNIT)), float(inflate(width + off, 4))
 
 
 def _from_norms(
@@ -232,12 +266,15 @@ def _relative(size: float, least: float) -> float:
 def _of_head(
     index: int, head: Mapping[str, Any], x: Balls, scores: Balls, weights: Balls, asked: Sequence[str]
 ) -> list[Bound]:
-    """BD-R1 and BD-M1."""
+    """BD-D1, BD-R1 and BD-M1."""
     a, found = weights.center, []
-    if {"BD-R1", "BD-M1"} & set(asked):
+    if {"BD-D1", "BD-R1", "BD-M1"} & set(asked):
         values = x.center @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
         before, after = _diameter(values), _diameter(a @ values)
         measured = after / before if before > 0 else 0.0
+    if "BD-D1" in asked:
+        factor = min(1.0, _with_room(largest_variation(weights)))
+        found.append(Bound("BD-D1", index, factor, measured, 1.0))
     if "BD-R1" in asked:
         quarter = inflate(min(largest_oscillation(scores) / 4, 400.0), 2)
         factor = min(1.0, _with_room(inflate(math.tanh(quarter), 16)))
@@ -273,6 +310,13 @@ def _diffuse(index: int, head: Mapping[str, Any], x: Balls, mask: Array, weights
 
 def _diameter(rows: Array) -> float:
     return float(np.sqrt(((rows[:, None] - rows[None]) ** 2).sum(-1)).max())
+
+
+def largest_variation(weights: Balls) -> float:
+    """At least ``max_ij sum_l |a_il - a_jl|/2``."""
+    a, n = weights.center, len(weights.center)
+    apart = max(float(np.abs(a - row).sum(axis=1).max()) for row in a)
+    return float(inflate(apart / 2 + float(weights.radius.sum(axis=1).max()), 2 * n + 6))
 
 
 def largest_oscillation(scores: Balls) -> float:

@@ -18,7 +18,22 @@ from eigentoken.numerics.recheck.documents.reading import fine_product
 from eigentoken.numerics.recheck.layers.token_bounds import MARGIN, QUICK, GivenLayer, bound_above, judged
 from eigentoken.rechecking.recheck import AGAIN, SECOND, Recheck, recheck_document
 
-BOUNDS = ("BD-D2", "BD-D3", "BD-R1", "BD-R1b", "BD-R4", "BD-M1", "BD-J2", "BD-N1", "BD-D2b", "BD-L1", "BD-T3")
+BOUNDS = (
+    "BD-D2",
+    "BD-D3",
+    "BD-R1",
+    "BD-R1b",
+    "BD-R4",
+    "BD-M1",
+    "BD-J2",
+    "BD-N1",
+    "BD-D2b",
+    "BD-L1",
+    "BD-T3",
+    "BD-J3",
+    "BD-D1",
+    "BD-H2",
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +84,7 @@ def _scaled(name: str, factor: float) -> Callable[[dict[str, Any]], None]:
 #: What is forged, and whether the second arithmetic sees it (otherwise the issuer's code, made again).
 FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], bool]] = {
     **{f"{name} lowered, all that follows too": (_scaled(name, 0.9), True) for name in BOUNDS if name != "BD-M1"},
-    "BD-J2 raised": (_scaled("BD-J2", 1.5), True),
+    **{f"{name} raised": (_scaled(name, 1.5), True) for name in ("BD-J2", "BD-J3", "BD-D1", "BD-H2")},
     "a ratio": (lambda d: d["bounds"][0]["bounds"][0].update(ratio=1.01), False),
     "a measurement": (lambda d: d["bounds"][0]["bounds"][0].update(measured=0.25), False),
     "vacuous or not": (
@@ -169,7 +184,7 @@ def test_floats_with_bounds_are_above_balls_and_near(turned: Any) -> None:
     for mask in (np.ones((6, 6), dtype=bool), np.tril(np.ones((6, 6), dtype=bool))):
         layer = GivenLayer(heads, x, x, mask, turned, np.ones(12), None, True)
         asked = [(name, head) for name, heads_of in QUICK for head in ((0, 1) if heads_of else (None,))]
-        assert len(asked) == 16
+        assert len(asked) == 21
         for name, head in asked:
             quick, sharp = (bound_above(name, layer, head, sharp=each) for each in (False, True))
             assert quick is not None and sharp is not None

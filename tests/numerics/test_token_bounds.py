@@ -10,7 +10,7 @@ from flint import arb
 
 from eigentoken.numerics.layers.bound_scope import BOUNDED, differences
 from eigentoken.numerics.layers.certified_attention import Balls, _exponentials, exact, scores_and_weights
-from eigentoken.numerics.layers.head_jacobian import jacobian_bound, jacobian_norms, norms_above
+from eigentoken.numerics.layers.head_jacobian import jacobian_bounds, jacobian_norms, norms_above
 from eigentoken.numerics.layers.token_bounds import (
     ROOM,
     Bound,
@@ -45,6 +45,14 @@ def dense(head: dict[str, Any], x: Any, mask: Any) -> HeadAtTokens:
     return HeadAtTokens(x, P, U, head["q_bias"] @ head["K"] / head["scale"], mask)
 
 
+def blocks_by_the_triangle(whole: HeadAtTokens) -> Any:
+    """``a_il (|U| + |U (x_l - m_i)| |q_i|)``, and ``|U C_i P^T|`` on the diagonal."""
+    means, spreads = whole.moments()
+    apart = np.linalg.norm((whole.x[None] - means[:, None]) @ whole.U.T, axis=-1)
+    found = whole.weights * (norm(whole.U) + apart * np.linalg.norm(whole.q, axis=1)[:, None])
+    return found + np.diag([norm(whole.U @ each @ whole.P.T) for each in spreads])
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_jacobian_bound_lies_between_the_norm_and_the_bound_of_the_sheet(seed: int, causal: bool) -> None:
@@ -54,11 +62,12 @@ def test_the_jacobian_bound_lies_between_the_norm_and_the_bound_of_the_sheet(see
         _, weights = scores_and_weights(head, exact(x), mask, None)
         whole = dense(head, x, mask)
         assert np.allclose(whole.weights, weights.center, atol=1e-12)
-        size, bound = norm(whole.jacobian()), jacobian_bound(head, exact(x), weights)
+        size, (bound, by_blocks) = norm(whole.jacobian()), jacobian_bounds(head, exact(x), weights)
         assert size <= bound
         (measured,) = jacobian_norms([head], x, [weights.center])
         assert measured <= size * (1 + 1e-12) and measured >= 0.97 * size
         assert whole.row_operator_bounds()[0] * (1 - 1e-12) <= bound <= whole.row_operator_bounds()[1] * (1 + 1e-9)
+        assert whole.block_norm_bound() <= by_blocks <= norm(blocks_by_the_triangle(whole)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -68,7 +77,8 @@ def test_bounds_of_a_layer_hold_for_what_the_layer_does(seed: int) -> None:
         mask = np.tril(np.ones((6, 6), dtype=bool)) if causal else np.ones((6, 6), dtype=bool)
         outputs = [dense(head, x, mask) for head in heads]
         update = sum(each.output for each in outputs)
-        asked = ("BD-D2", "BD-D2b", "BD-D3", "BD-J2", "BD-L1", "BD-T3", "BD-M1" if causal else "BD-R1")
+        asked = ("BD-D2", "BD-D2b", "BD-D3", "BD-J2", "BD-J3", "BD-L1", "BD-T3", "BD-D1", "BD-H2")
+        asked += ("BD-M1" if causal else "BD-R1",)
         found = bounds_of_layer(LayerAtTokens(heads, x, x, update, mask), asked)
         assert {each.statement for each in found} == set(asked)
         for each in found:
@@ -120,6 +130,67 @@ def test_a_row_of_few_keys_is_bounded_by_how_many_it_sees() -> None:
         assert each.bound == 1.0 and each.vacuous
 
 
+def test_blocks_rows_and_directions_at_the_ends_of_what_a_layer_may_be() -> None:
+    """BD-J3, BD-D1 and BD-H2: one token, equal tokens, no scores, no values, huge scores; hulls and sinks by hand."""
+    heads, x = drawn(3)
+    asked = ("BD-J2", "BD-J3", "BD-D1", "BD-H2")
+
+    def found(given: Any, x: Any) -> list[Bound]:
+        mask = np.ones((len(x), len(x)), dtype=bool)
+        update = sum(dense(head, x, mask).output for head in given)
+        return bounds_of_layer(LayerAtTokens(given, x, x, update, mask), asked)
+
+    for each in found(heads, x[:1]):
+        if each.statement == "BD-H2":
+            assert each.vacuous and each.as_dict()["bound"] is None  # no width to compare with
+        elif each.statement == "BD-D1":
+            assert 0 <= each.bound < 1e-9  # one row
+        else:  # both are |U| for one token
+            size = norm(heads[each.head or 0]["O"] @ heads[each.head or 0]["V"])
+            assert size <= each.bound <= size * (1 + 2 * ROOM)
+    for each in found(heads, np.repeat(x[:1], 4, axis=0)):
+        assert each.statement != "BD-D1" or each.bound < 1e-9
+    even = [{**head, "Q": 0 * head["Q"], "q_bias": 0 * head["q_bias"]} for head in heads]
+    assert all(each.bound < 1e-9 for each in found(even, x) if each.statement == "BD-D1")
+    still = [{**head, "O": 0 * head["O"]} for head in heads]
+    assert all(each.bound < 1e-100 for each in found(still, x) if each.statement in {"BD-J3", "BD-H2"})
+    huge = [{**head, "Q": 1e9 * head["Q"]} for head in heads]
+    for each in found(huge, x):
+        assert each.vacuous or each.bound >= each.measured
+        assert each.statement != "BD-D1" or (each.bound == 1.0 and each.vacuous)  # two rows that look at two tokens
+    pair = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    unit = {
+        "Q": np.eye(2),
+        "K": np.eye(2),
+        "V": np.eye(2),
+        "O": np.eye(2),
+        "scale": 1.0,
+        "q_bias": None,
+        "k_bias": None,
+    }
+    plain = np.ones((2, 2), dtype=bool)
+    update = np.tanh(1.0) * pair
+    # weights e/(e + 1/e) and the rest: the rows are tanh(1) apart
+    (variation,) = bounds_of_layer(LayerAtTokens([unit], pair, pair, update, plain), ("BD-D1",))
+    assert variation.bound == pytest.approx(np.tanh(1.0), rel=2 * ROOM) and variation.measured == pytest.approx(
+        np.tanh(1.0)
+    )
+
+
+def test_any_weights_along_a_direction_stay_below_the_bound() -> None:
+    """BD-H2 without the scores: rows that all look at one token stay below it, those at both ends reach it for one head."""
+    heads, x = drawn(4, count=1)
+    x = x + 1.0
+    plain = np.ones((6, 6), dtype=bool)
+    (bound,) = bounds_of_layer(LayerAtTokens(heads, x, x, np.zeros_like(x), plain), ("BD-H2",))
+    heights = x @ (heads[0]["O"] @ heads[0]["V"]).T @ x.sum(axis=0)
+    chosen = np.where(np.arange(6) < 3, heights.argmax(), heights.argmin())
+    update = x[chosen] @ (heads[0]["O"] @ heads[0]["V"]).T
+    (reached,) = bounds_of_layer(LayerAtTokens(heads, x, x, update, plain), ("BD-H2",))
+    assert bound.measured == 0.0 and reached.bound == bound.bound
+    assert reached.measured == pytest.approx(bound.bound, rel=2 * ROOM) and reached.measured <= bound.bound
+
+
 def test_any_weights_stay_below_the_bound_for_any_weights() -> None:
     """BD-D3 is computed without the scores: rows that all look at one token, or at the two farthest, stay below it."""
     heads, x = drawn(1)
@@ -143,12 +214,14 @@ def test_a_layer_that_is_no_bilinear_softmax_is_refused_by_the_part() -> None:
     assert not parts("BD-M1", mask="causal") and not parts("BD-M1", mask="causal", positions="rotary")
     assert parts("BD-R1", mask="causal", positions="rotary") == ["mask", "positions"]
     assert parts("BD-J2", positions="rotary") == ["positions"] and not parts("BD-J2", mask="causal")
-    for name in ("BD-D2", "BD-J2", "BD-R1"):
+    assert parts("BD-J3", positions="rotary") == ["positions"] and not parts("BD-J3", mask="causal")
+    assert not parts("BD-D1", mask="causal", positions="rotary") and not parts("BD-H2", scores="scores capped at 50")
+    for name in ("BD-D1", "BD-D2", "BD-J2", "BD-J3", "BD-R1"):
         assert parts(name, scores="norms of queries and keys") == ["scores"]
         assert parts(name, positions="ALiBi") == ["positions"]
     assert parts("BD-M1", mask="causal", scores="scores capped at 50") == ["scores"]
     assert not parts("BD-D3", scores="scores capped at 50", positions="relative", mask="causal")
-    for name in ("BD-D2", "BD-D3", "BD-J2", "BD-R1"):
+    for name in ("BD-D1", "BD-D2", "BD-D3", "BD-H2", "BD-J2", "BD-J3", "BD-R1"):
         assert "attention" in parts(name, weights="softmax with a sink, weights that sum to less than 1")
         assert "values" in parts(name, values="a norm inside the values")
     assert parts("BD-D3", update="a norm of the update") == ["normalisation"]

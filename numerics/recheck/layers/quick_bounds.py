@@ -17,10 +17,17 @@ from flint import arb
 from numpy.typing import NDArray
 
 from eigentoken.numerics.recheck.documents.reading import fine_product
-from eigentoken.numerics.recheck.layers.row_operators import MORE, NearStack, dominating, exact_stack, size_above
+from eigentoken.numerics.recheck.layers.row_operators import (
+    MORE,
+    NearStack,
+    dominating,
+    exact_stack,
+    row_operator_above,
+    size_above,
+)
 from eigentoken.numerics.recheck.matrices.floats import FLOOR, U, spectral_above
 
-__all__ = ["QuickLayer"]
+__all__ = ["QuickLayer", "variation_above"]
 
 Floats = NDArray[np.float64]
 #: A relative error that covers a number of balls of 128 bits rounded to a float.
@@ -37,6 +44,7 @@ class QuickLayer:
         self._attended: dict[int, tuple[NearStack, Floats, Floats] | None] = {}
         self._values: dict[int, NearStack] = {}
         self._sizes: dict[int, tuple[float, float] | None] = {}
+        self._jacobians: dict[int, tuple[float, float] | None] = {}
 
     def _mapped(self, head: int, name: str, bias: str | None = None) -> NearStack:
         """``W x_j`` of every token (``+ b``)."""
@@ -171,6 +179,20 @@ class QuickLayer:
             found.append(math.sqrt(square * MORE) * MORE)
         return found[0], found[1] / scale * MORE
 
+    def along(self, direction: Floats, away: float) -> float:
+        """``sum_h (max_j - min_j) z^T O_h V_h x_j`` of BD-H2 for a z within ``away`` of ``direction``."""
+        total, z = 0.0, NearStack(direction[:, None], np.asarray(away))
+        for head, given in enumerate(self.heads):
+            pulled = exact_stack(np.asarray(given["O"], dtype=np.float64).T).times(z)
+            heights = self._value(head).times(pulled)
+            total += (float(np.ptp(heights.floats)) * MORE + 2 * float(heights.off) + U * float(heights.size)) * MORE
+        return total * MORE + FLOOR
+
+    def variation(self, head: int) -> float | None:
+        """``max_ij sum_l |a_il - a_jl|/2``."""
+        found = self.attention(head)
+        return None if found is None else variation_above(found[1], found[2])
+
     def oscillation(self, head: int) -> float | None:
         """``max_ij osc_l (s_il - s_jl)`` of the scores."""
         found = self.attention(head)
@@ -181,10 +203,25 @@ class QuickLayer:
         width = float((gaps.max(-1) - gaps.min(-1)).max())
         return (width + 4 * float(found[0].off) + 8 * U * float(np.abs(scores).max())) * MORE + FLOOR
 
+    def jacobian(self, head: int) -> tuple[float, float] | None:
+        """The bounds of BD-J2 and BD-J3."""
+        if head not in self._jacobians:
+            rows = self.attention(head)
+            self._jacobians[head] = (
+                None if rows is None else row_operator_above(self.heads[head], self.seen, rows[1], rows[2])
+            )
+        return self._jacobians[head]
+
     def sink(self, head: int) -> float | None:
         """``1 - min_j a_j1``."""
         found = self.attention(head)
         return None if found is None else (1 - float((found[1] - found[2])[:, 0].min())) * MORE
+
+
+def variation_above(weights: Floats, away: Floats) -> float:
+    """At least ``max_ij sum_l |a_il - a_jl|/2`` of rows that are entry by entry within ``away``."""
+    apart = max(float(np.abs(weights - row).sum(axis=1).max()) for row in weights)
+    return (apart / 2 + float(away.sum(axis=1).max())) * (1 + 4 * len(weights) * U) * MORE
 
 
 def _fine(a: Floats, b: Floats) -> NearStack:

@@ -1,4 +1,4 @@
-"""The row-operator bound of BD-J2 in floats with bounds of the re-check's own: quick, and a little above what balls give.
+"""The bounds of BD-J2 and BD-J3 on the norm of a Jacobian in floats with the re-check's own error bounds: quick, near balls.
 
 Every array is a stack of floats with a bound on how far, in the Frobenius norm, the true matrix may be from it; a product with
 inner size k errs by at most ``k u' |A|_F |B|_F`` (:mod:`eigentoken.numerics.recheck.matrices.floats`).  With floats R such that
@@ -83,8 +83,9 @@ def dominating(matrix: Floats) -> NearStack | None:
     return factor if math.isfinite(lost) and lost < 2 * room else None
 
 
-def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off: Floats) -> float | None:
-    """At least ``sqrt(max_j sum_i a_ij t_i^2) + max_i |O M_i Q| / scale``; None where floats do not show one.
+def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off: Floats) -> tuple[float, float] | None:
+    """At least ``sqrt(max_j sum_i a_ij t_i^2) + max_i |O M_i Q| / scale``, and the norm by blocks of BD-J3; None where
+    floats show none.
 
     ``t_i^2 = |O V|^2 + |q_i|^2 |O C_i O^T|``; C_i and M_i: the covariances of values with values, and with keys, under row i
     of the attention weights, which are within ``off`` of ``weights`` entry by entry.
@@ -116,4 +117,11 @@ def row_operator_above(head: Mapping[str, Any], seen: Any, weights: Floats, off:
     sharp = (whole * whole + lengths * lengths * (spectral_above_each(outer.floats) + outer.off)) * MORE
     own = (spectral_above_each(inner.floats) + inner.off) / scale * MORE
     columns = (np.abs(weights) + off).T @ sharp * MORE
-    return float((math.sqrt(float(columns.max())) + float(own.max())) * MORE)
+    placed, middles = values.times(R.turned), means_v.times(R.turned)
+    apart = placed.floats[None] - middles.floats
+    reach = np.sqrt((apart * apart).sum(axis=-1)) * (1 + apart.shape[-1] * U) * MORE
+    reach = (reach * MORE + (float(placed.off) + middles.off)[:, None]) * MORE + FLOOR
+    blocks = (np.abs(weights) + off) * (whole + reach * lengths[:, None]) * MORE
+    blocks[np.arange(n), np.arange(n)] += own
+    by_rows = float((math.sqrt(float(columns.max())) + float(own.max())) * MORE)
+    return by_rows, spectral_above(blocks) * MORE

@@ -19,8 +19,18 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
-from eigentoken.numerics.recheck.layers.quick_bounds import QuickLayer
-from eigentoken.numerics.recheck.layers.row_operators import row_operator_above
+from eigentoken.numerics.recheck.layers.ball_matrices import (
+    centred_rows,
+    factor_of,
+    float_above,
+    floats_of,
+    gram_of,
+    length_of,
+    lengths_of_rows,
+    norm_above,
+    squared_rows,
+)
+from eigentoken.numerics.recheck.layers.quick_bounds import QuickLayer, variation_above
 from eigentoken.numerics.recheck.matrices.floats import spectral_above
 
 if TYPE_CHECKING:
@@ -57,7 +67,7 @@ class GivenLayer:
     @cached_property
     def _least(self) -> Any:
         """``|Pi X|_F``."""
-        return _length(_centred(_matrix(self.state)))
+        return length_of(centred_rows(_matrix(self.state)))
 
     @cached_property
     def _linear(self) -> dict[tuple[int, str], Any]:
@@ -127,9 +137,26 @@ class GivenLayer:
         return self._sizes[head]
 
     @cached_property
+    def _locals(self) -> dict[int, tuple[Any, Any]]:
+        return {}
+
+    def _local(self, head: int) -> tuple[Any, Any]:
+        """The bounds of BD-J2 and BD-J3."""
+        if head not in self._locals:
+            self._locals[head] = _jacobian(self, head)
+        return self._locals[head]
+
+    @cached_property
+    def _along(self) -> tuple[Any, Any]:
+        """The sum z of what enters (d, 1), and the largest less the smallest ``z^T x_i``."""
+        state = _matrix(self.state)
+        z = state.transpose() * arb_mat(state.nrows(), 1, [1] * state.nrows())
+        return z, _width(state * z)
+
+    @cached_property
     def _radius(self) -> Any:
         """``max_i |x_i|`` of what attention reads."""
-        return arb(max(_above(each) for each in _lengths_of_rows(self._seen)))
+        return arb(max(float_above(each) for each in lengths_of_rows(self._seen)))
 
     @cached_property
     def _quick(self) -> QuickLayer:
@@ -152,7 +179,7 @@ def bound_above(statement: str, layer: GivenLayer, head: int | None, *, sharp: b
     old, flint.ctx.prec = flint.ctx.prec, PRECISION
     try:
         values = (form(layer, -1 if head is None else head) for form in forms)
-        return next((_above(each) for each in values if each is not None), None)
+        return next((float_above(each) for each in values if each is not None), None)
     finally:
         flint.ctx.prec = old
 
@@ -179,50 +206,50 @@ def _diversity(layer: GivenLayer, _: int) -> Any:
     """BD-D2 (a): ``|O| |[Pi A_h X V_h^T]_h|_F / |Pi X|_F``."""
     total = arb(0)
     for head in range(len(layer.heads)):
-        total += _length(_centred(layer._attention(head)[1] * layer._values(head))) ** 2
+        total += length_of(centred_rows(layer._attention(head)[1] * layer._values(head))) ** 2
     whole = np.concatenate([np.asarray(each["O"], dtype=np.float64) for each in layer.heads], axis=1)
     return arb(spectral_above(whole)) * total.sqrt() / layer._least
 
 
 def _diversity_from_norms(layer: GivenLayer, _: int) -> Any:
     """BD-D2b: ``|O| |V| max_h |Pi A_h| |Pi X_*|_F / |Pi X|_F``."""
-    kept = max(_norm(_centred(layer._attention(head)[1])) for head in range(len(layer.heads)))
+    kept = max(norm_above(centred_rows(layer._attention(head)[1])) for head in range(len(layer.heads)))
     O, V = (
         np.concatenate([np.asarray(each[name], dtype=np.float64) for each in layer.heads], axis=axis)
         for name, axis in (("O", 1), ("V", 0))
     )
     size = arb(spectral_above(O)) * arb(spectral_above(V)) * arb(kept)
-    return size * _length(_centred(layer._seen)) / layer._least
+    return size * length_of(centred_rows(layer._seen)) / layer._least
 
 
 def _any_weights(layer: GivenLayer, _: int) -> Any:
     """BD-D3 for each head, added: ``sum_h sqrt(n) max_j |O_h V_h (x_j - xbar)| / |Pi X|_F``."""
     total = arb(0)
     for head in range(len(layer.heads)):
-        apart = _centred(layer._values(head))
-        pulled = apart * _gram(layer._stored(head, "O"))
+        apart = centred_rows(layer._values(head))
+        pulled = apart * gram_of(layer._stored(head, "O"))
         rows = range(apart.nrows())
         squares = [sum((apart[j, k] * pulled[j, k] for k in range(apart.ncols())), arb(0)) for j in rows]
-        total += arb(max(_above(each) for each in squares)).sqrt()
+        total += arb(max(float_above(each) for each in squares)).sqrt()
     return total * arb(layer._seen.nrows()).sqrt() / layer._least
 
 
 def _tanh_of_oscillation(layer: GivenLayer, head: int) -> Any:
     """BD-R1: ``tanh(omega/4)``, ``omega = max_ij osc_l (s_il - s_jl)``."""
-    scores, off = _floats(layer._attention(head)[0])
+    scores, off = floats_of(layer._attention(head)[0])
     gaps = scores[:, None] - scores[None]
     width = float((gaps.max(-1) - gaps.min(-1)).max()) + 4 * float(off.max()) + 2.0**-48 * float(np.abs(scores).max())
-    return arb(min(1.0, _above((arb(width) / 4).tanh())))
+    return arb(min(1.0, float_above((arb(width) / 4).tanh())))
 
 
 def _norms(layer: GivenLayer, head: int) -> tuple[Any, Any]:
     """At least ``|U|`` and ``|P|`` of a head: ``|R V|^2`` is the norm of ``R V V^T R^T``, which has the size of a head."""
-    R = _factor(_gram(layer._stored(head, "O")))
-    S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
+    R = factor_of(gram_of(layer._stored(head, "O")))
+    S = factor_of(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
     scale = arb(float(layer.heads[head]["scale"]))  # type: ignore[arg-type]
     V, K = layer._stored(head, "V"), layer._stored(head, "K")
     values, keys = R * (V * V.transpose()) * R.transpose(), S * (K * K.transpose()) * S.transpose()
-    return arb(_norm(values)).sqrt(), arb(_norm(keys)).sqrt() / scale
+    return arb(norm_above(values)).sqrt(), arb(norm_above(keys)).sqrt() / scale
 
 
 def _square_of_diameter(layer: GivenLayer) -> Any:
@@ -230,7 +257,7 @@ def _square_of_diameter(layer: GivenLayer) -> Any:
     gram = layer._seen * layer._seen.transpose()
     n = gram.nrows()
     squares = [gram[i, i] + gram[j, j] - 2 * gram[i, j] for i in range(n) for j in range(i)]
-    return arb(max(map(_above, squares), default=0.0))
+    return arb(max(map(float_above, squares), default=0.0))
 
 
 def _from_norms(layer: GivenLayer, head: int) -> Any:
@@ -255,26 +282,26 @@ def _ball_of(layer: GivenLayer, head: int, U: Any, P: Any) -> Any:
     with_bias = p
     if given.get("q_bias") is not None:
         turned = _matrix(np.asarray(given["q_bias"], dtype=np.float64)[None]) * layer._stored(head, "K")
-        with_bias = p + radius * _length(turned) / arb(float(given["scale"]))  # type: ignore[arg-type]
+        with_bias = p + radius * length_of(turned) / arb(float(given["scale"]))  # type: ignore[arg-type]
     return U * ((layer._seen.nrows() * (1 + with_bias**2 * 16 / 27)).sqrt() + p)
 
 
 def _diffuse(layer: GivenLayer, head: int) -> Any:
     """BD-T3: ``1/(1 + (m - 1) e^-w)`` with ``w = 2 max|q_i| max|k_j|/scale`` and the largest number m of keys of a row."""
-    q, k = (max(map(_above, _lengths_of_rows(layer._mapped(head, name, f"{name.lower()}_bias")))) for name in "QK")
+    q, k = (max(map(float_above, lengths_of_rows(layer._mapped(head, name, f"{name.lower()}_bias")))) for name in "QK")
     return _diffuse_with(layer, head, q, k)
 
 
 def _diffuse_with(layer: GivenLayer, head: int, q: float, k: float) -> Any:
     width = 2 * arb(q) * arb(k) / arb(float(layer.heads[head]["scale"]))  # type: ignore[arg-type]
     most = int(np.asarray(layer.allowed, dtype=bool).sum(axis=1).max())
-    return arb(min(1.0, _above(1 / (1 + (most - 1) * (-width).exp()))))
+    return arb(min(1.0, float_above(1 / (1 + (most - 1) * (-width).exp()))))
 
 
 def _sink(layer: GivenLayer, head: int) -> Any:
     """BD-M1: ``1 - min_j a_j1``."""
     weights = layer._attention(head)[1]
-    return arb(min(1.0, max(_above(1 - weights[j, 0]) for j in range(weights.nrows()))))
+    return arb(min(1.0, max(float_above(1 - weights[j, 0]) for j in range(weights.nrows()))))
 
 
 def _radius(layer: GivenLayer, _: int) -> Any:
@@ -284,38 +311,95 @@ def _radius(layer: GivenLayer, _: int) -> Any:
     if layer.centred:
         projected = np.diag(gain) - gain[:, None] / d
         size = min(size, spectral_above(projected) + 2.0**-50 * float(np.abs(gain).sum() + d * size))
-    shift = arb(0) if layer.norm_bias is None else _length(_matrix(np.asarray(layer.norm_bias)[None]))
+    shift = arb(0) if layer.norm_bias is None else length_of(_matrix(np.asarray(layer.norm_bias)[None]))
     return arb(d).sqrt() * arb(size) + shift
 
 
+def _variation(layer: GivenLayer, head: int) -> Any:
+    """BD-D1: ``max_ij sum_l |a_il - a_jl|/2``."""
+    return arb(min(1.0, variation_above(*floats_of(layer._attention(head)[1]))))
+
+
+def _along_the_mean(layer: GivenLayer, _: int) -> Any:
+    """BD-H2 along the sum z of the tokens: ``sum_h (max_j - min_j) z^T U_h x_j`` over the same of ``z^T x_j``."""
+    z, before = layer._along
+    total = arb(0)
+    for head in range(len(layer.heads)):
+        total += _width(layer._values(head) * (layer._stored(head, "O").transpose() * z))
+    return total / before
+
+
+def _along_the_mean_in_floats(layer: GivenLayer, _: int) -> Any:
+    z, before = layer._along
+    middles, off = floats_of(z)
+    away = float(np.linalg.norm(off)) * (1 + 2.0**-30)
+    return arb(layer._quick.along(middles[:, 0], away)) / before
+
+
+def _width(column: Any) -> Any:
+    """The largest entry less the smallest."""
+    entries = column.entries()
+    top, bottom = (each(entries, key=lambda entry: float(entry.mid())) for each in (max, min))
+    for entry in entries:
+        top, bottom = top.max(entry), bottom.min(entry)
+    return top - bottom
+
+
 def _row_operator(layer: GivenLayer, head: int) -> Any:
-    """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``."""
+    return layer._local(head)[0]
+
+
+def _block_norms(layer: GivenLayer, head: int) -> Any:
+    return layer._local(head)[1]
+
+
+def _jacobian(layer: GivenLayer, head: int) -> tuple[Any, Any]:
+    """BD-J2 with ``t_i^2 <= |U|^2 + |q_i|^2 |U C_i U^T|``, and BD-J3 from ``a_il (|U| + |U (x_l - m_i)||q_i|)``."""
     given, weights = layer.heads[head], layer._attention(head)[1]
     scale, n = arb(float(given["scale"])), weights.nrows()  # type: ignore[arg-type]
     V, K = layer._values(head), layer._mapped(head, "K")
-    R = _factor(_gram(layer._stored(head, "O")))
-    S = _factor(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
+    R = factor_of(gram_of(layer._stored(head, "O")))
+    S = factor_of(layer._stored(head, "Q") * layer._stored(head, "Q").transpose())
     asked = layer._mapped(head, "Q", "q_bias")
     pulled = asked * (layer._stored(head, "K") * layer._stored(head, "K").transpose())
-    whole = arb(_norm((R * layer._stored(head, "V")).transpose()))
-    sharp, own = [], []
+    whole = arb(norm_above((R * layer._stored(head, "V")).transpose()))
+    sharp, own, gradients = [], [], []
     for i in range(n):
         length = sum((asked[i, k] * pulled[i, k] for k in range(asked.ncols())), arb(0)) / (scale * scale)
+        gradients.append(arb(float_above(length)).sqrt())
         row = arb_mat([[weights[i, j] for j in range(n)]])
         mean_v, mean_k = row * V, row * K
         weighted = arb_mat([[weights[i, j] * V[j, k] for j in range(n)] for k in range(V.ncols())])
         spread = weighted * V - mean_v.transpose() * mean_v
         mixed = weighted * K - mean_v.transpose() * mean_k
-        sharp.append(whole * whole + length * arb(_norm(R * spread * R.transpose())))
-        own.append(_norm(R * mixed * S.transpose()))
-    columns = [_above(sum((weights[i, j] * sharp[i] for i in range(n)), arb(0))) for j in range(n)]
-    return arb(max(columns)).sqrt() + arb(max(own)) / scale
+        sharp.append(whole * whole + length * arb(norm_above(R * spread * R.transpose())))
+        own.append(norm_above(R * mixed * S.transpose()))
+    columns = [float_above(sum((weights[i, j] * sharp[i] for i in range(n)), arb(0))) for j in range(n)]
+    placed, middles = V * R.transpose(), weights * V * R.transpose()
+    squares = placed * middles.transpose()
+    lengths_v, lengths_m = (squared_rows(each) for each in (placed, middles))
+    blocks = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            apart = arb(max(0.0, float_above(lengths_v[j] + lengths_m[i] - 2 * squares[j, i]))).sqrt()
+            part = weights[i, j] * (whole + apart * gradients[i])
+            blocks[i, j] = float_above(part + arb(own[i]) / scale if i == j else part)
+    return arb(max(columns)).sqrt() + arb(max(own)) / scale, arb(spectral_above(blocks))
 
 
 def _row_operator_in_floats(layer: GivenLayer, head: int) -> Any:
-    rows = layer._quick.attention(head)
-    found = None if rows is None else row_operator_above(layer.heads[head], layer.seen, *rows[1:])
-    return None if found is None else arb(found)
+    found = layer._quick.jacobian(head)
+    return None if found is None else arb(found[0])
+
+
+def _block_norms_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.jacobian(head)
+    return None if found is None else arb(found[1])
+
+
+def _variation_in_floats(layer: GivenLayer, head: int) -> Any:
+    found = layer._quick.variation(head)
+    return None if found is None else arb(min(1.0, found))
 
 
 def _diversity_in_floats(layer: GivenLayer, _: int) -> Any:
@@ -354,7 +438,7 @@ def _diffuse_in_floats(layer: GivenLayer, head: int) -> Any:
 
 def _tanh_in_floats(layer: GivenLayer, head: int) -> Any:
     width = layer._quick.oscillation(head)
-    return None if width is None else arb(min(1.0, _above((arb(width) / 4).tanh())))
+    return None if width is None else arb(min(1.0, float_above((arb(width) / 4).tanh())))
 
 
 def _sink_in_floats(layer: GivenLayer, head: int) -> Any:
@@ -374,6 +458,9 @@ QUICK = {
     ("BD-D2b", False): _diversity_from_norms_in_floats,
     ("BD-L1", True): _on_ball_in_floats,
     ("BD-T3", True): _diffuse_in_floats,
+    ("BD-J3", True): _block_norms_in_floats,
+    ("BD-D1", True): _variation_in_floats,
+    ("BD-H2", False): _along_the_mean_in_floats,
 }
 #: By statement, and whether it is about a head.
 FORMULAS = {
@@ -388,6 +475,9 @@ FORMULAS = {
     ("BD-D2b", False): _diversity_from_norms,
     ("BD-L1", True): _on_ball,
     ("BD-T3", True): _diffuse,
+    ("BD-J3", True): _block_norms,
+    ("BD-D1", True): _variation,
+    ("BD-H2", False): _along_the_mean,
 }
 
 
@@ -412,62 +502,3 @@ def _turned(rows: Any, first: Sequence[int], second: Sequence[int], frequencies:
             found[p, a] = cosine * rows[p, a] - sine * rows[p, b]
             found[p, b] = sine * rows[p, a] + cosine * rows[p, b]
     return found
-
-
-def _centred(x: Any) -> Any:
-    ones = arb_mat(1, x.nrows(), [1] * x.nrows())
-    mean = ones * x * (arb(1) / x.nrows())
-    return x - ones.transpose() * mean
-
-
-def _length(x: Any) -> Any:
-    """The Frobenius norm."""
-    return sum((each * each for each in x.entries()), arb(0)).sqrt()
-
-
-def _lengths_of_rows(x: Any) -> list[Any]:
-    """The Euclidean length of each row."""
-    columns = range(x.ncols())
-    return [sum((x[i, k] * x[i, k] for k in columns), arb(0)).sqrt() for i in range(x.nrows())]
-
-
-def _gram(matrix: Any) -> Any:
-    return matrix.transpose() * matrix
-
-
-def _factor(gram: Any) -> Any:
-    """R, upper triangular, with ``R^T R = G + delta I`` for a delta of the size of the last bits."""
-    n = gram.nrows()
-    delta = arb(_above(sum((gram[k, k] for k in range(n)), arb(0)))) * arb(2) ** -70 + arb(2) ** -900
-    found = arb_mat(n, n)
-    for i in range(n):
-        for j in range(i, n):
-            rest = gram[i, j] - sum((found[k, i] * found[k, j] for k in range(i)), arb(0))
-            found[i, j] = (rest + delta).sqrt() if i == j else rest / found[i, i]
-    return found
-
-
-def _floats(matrix: Any) -> tuple[Any, Any]:
-    """Middles as floats, and how far the true entries may be from them."""
-    shape = (matrix.nrows(), matrix.ncols())
-    entries = matrix.entries()
-    middles = np.array([float(each.mid()) for each in entries]).reshape(shape)
-    radii = np.array([float(each.rad()) for each in entries]).reshape(shape)
-    return middles, radii * (1 + 2.0**-40) + 2.0**-52 * np.abs(middles) + 2.0**-1000
-
-
-def _norm(matrix: Any) -> float:
-    """At least the spectral norm of every matrix in the balls."""
-    middles, off = _floats(matrix)
-    if not (np.isfinite(middles).all() and np.isfinite(off).all()):
-        return math.inf
-    return (spectral_above(middles) + float(np.linalg.norm(off)) * (1 + 2.0**-30)) * (1 + 2.0**-50)
-
-
-def _above(value: Any) -> float:
-    """A float that is not below the ball."""
-    upper = value.upper() if hasattr(value, "upper") else value
-    found = float(upper)
-    if not math.isfinite(found):
-        return math.inf
-    return found if arb(found) >= upper else math.nextafter(found, math.inf)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "NO_ROW",
     "OF_WEIGHTS",
     "QUANTITIES",
     "SAYS",
@@ -40,12 +41,39 @@ QUANTITIES = {
     "BD-D2b": "diversity of the attention's update over that of the tokens, from norms",
     "BD-L1": "norm of a head's Jacobian, from norms and the largest length of a token",
     "BD-T3": "largest attention weight of a row with the most keys, from the lengths of queries and keys",
+    "BD-J3": "norm of a head's Jacobian, from the norms of its blocks",
+    "BD-D1": "diameter of what a head puts out over that of its values, from its weights",
+    "BD-H2": "width of the attention's update along the mean token over that of the tokens, for any attention weights",
 }
 #: What is bounded by the weights alone, without tokens.
 OF_WEIGHTS = {
     "BD-E1": "second largest real part of an eigenvalue of F, or of U of one head, over the leader",
     "BD-E2": "1 over the step below which principal consensus of the layer is stable",
     "BD-H1": "factor per step of the distance to consensus, near it, of one head as if alone (a start on one side)",
+}
+#: The other BD-* statements, and why no bound of theirs stands beside a measured value of a layer or head.
+NO_ROW = {
+    ("BD-S1", "BD-S2", "BD-S3", "BD-R3"): "about rows of a softmax only, not about what a head puts out",
+    ("BD-J1",): "an equality, the Jacobian in blocks, which BD-J2 and BD-J3 bound",
+    ("BD-K1",): "an example with matrices of its own: no constant bounds the Jacobian at all tokens",
+    ("BD-N2",): "about the norm before the attention alone; the Jacobians here are those of a head in what it reads",
+    ("BD-N3",): "an equality about two vectors",
+    ("BD-R2",): "about a head without a skip, layer after layer: no stored layer is that",
+    (
+        "BD-M2",
+    ): "about products of attention matrices of successive layers: skips and feed-forwards stand between stored ones",
+    (
+        "BD-P1",
+        "BD-P2",
+        "BD-P4",
+        "BD-P5",
+        "BD-P6",
+    ): "about equiangular tokens with the value matrix I: no stored layer is that",
+    (
+        "BD-P3",
+    ): "about raw distances in a pre-norm flow: no stored layer is that flow, and its speed is no change across a layer",
+    ("BD-P7",): "about a linearisation of a flow near consensus, as time grows: no stored layer is that flow",
+    ("BD-T1", "BD-T2"): "about equiangular tokens and one layer without a skip: no stored layer is that",
 }
 PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
 
