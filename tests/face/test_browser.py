@@ -299,6 +299,29 @@ def test_the_heat_map_names_its_columns_and_home_and_end_reach_the_ends(browser:
     visit.check()
 
 
+def test_a_word_of_the_answer_leads_to_its_meaning_and_no_reason_scrolls_in_its_row(
+    browser: Any, small_report: Path
+) -> None:
+    visit = Visit(browser, small_report)
+    visit.page.locator("a[href='#word-case']").click()
+    assert (
+        visit.page.locator("#word-case").is_visible() and visit.page.locator("#words").get_attribute("open") is not None
+    )
+    assert visit.page.locator("#word-regime").count() == visit.page.locator("a[href='#word-regime']").count() == 1
+    for width in (1280, 1000):
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        visit.page.evaluate("document.querySelectorAll('details.group').forEach(each => each.open = true)")
+        for row in visit.page.locator(".row .why:visible").all():
+            row.scroll_into_view_if_needed()
+        visit.page.wait_for_timeout(300)
+        cut = "e => e.clientWidth && e.scrollWidth > e.clientWidth + 1"
+        assert (
+            visit.page.evaluate(f"[...document.querySelectorAll('.row .why')].filter({cut}).map(e => e.innerText)")
+            == []
+        )
+    visit.check()
+
+
 def test_the_legend_of_a_report_renders_when_opened(browser: Any, small_report: Path) -> None:
     from eigentoken.checking.glossary import GLOSSARY
 
