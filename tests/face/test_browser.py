@@ -80,6 +80,21 @@ class Visit:
         assert self.page.locator(".katex-error").count() == 0
 
 
+def test_a_wide_claim_is_set_smaller_and_does_not_scroll(browser: Any, tmp_path: Path) -> None:
+    from eigentoken.atlas import build
+
+    build(tmp_path, ["BD-E2"])
+    visit = Visit(browser, tmp_path / "BD-E2.html")
+    visit.page.set_viewport_size({"width": 1280, "height": 900})
+    lists = "[...document.querySelectorAll('section.statement ul')]"
+    assert visit.page.evaluate(f"{lists}.filter(each => each.scrollWidth > each.clientWidth + 1).length") == 0
+    sizes = visit.page.evaluate(
+        f"{lists}.flatMap(e => [...e.querySelectorAll('.katex')]).map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert 12 <= min(sizes) < max(sizes)
+    visit.check()
+
+
 def test_the_graph_leads_to_every_statement(browser: Any, atlas: Path) -> None:
     from eigentoken.atlas.graph import page_name
     from eigentoken.theory.statements.registry import statements

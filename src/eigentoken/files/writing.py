@@ -137,7 +137,7 @@ def could_be_ready(*paths: str | os.PathLike[str] | None) -> None:
     >>> list(folder.iterdir())
     []
     """
-    for path in map(Path, filter(None, paths)):
+    for path in (Path(each) for each in paths if each is not None):
         ready(next(each for each in path.parents if each.exists() or each == each.parent) / path.name)
 
 
