@@ -90,7 +90,7 @@ class RecipeResult:
     note: str
 
     def __post_init__(self) -> None:
-        if len(self.note.split()) < 3:
+        if len(self.note.split()) < 2:
             raise ValueError("a recipe tells in its note how the run differs from what the paper describes")
 
 
