@@ -19,3 +19,6 @@ document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".
     new MutationObserver(later).observe(document.body, { childList: true, subtree: true });
   });
 })();
+// Before it is printed a formula is told how wide its longest unbroken part is, in its own letters (extra.css makes it fit).
+addEventListener("beforeprint", () => [...document.querySelectorAll(".katex")].map(node => [node, Math.max(1, ...[...node.querySelectorAll(".katex-html > .base")]
+  .map(part => part.offsetWidth / parseFloat(getComputedStyle(node).fontSize)))]).forEach(([node, width]) => node.style.setProperty("--letters", width.toFixed(1))));

@@ -89,6 +89,10 @@ class RecipeResult:
     chart: Chart
     note: str
 
+    def __post_init__(self) -> None:
+        if len(self.note.split()) < 2:
+            raise ValueError("a recipe tells in its note how the run differs from what the paper describes")
+
 
 @dataclass(frozen=True, eq=False)
 class Context:

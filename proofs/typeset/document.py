@@ -168,6 +168,10 @@ class PrintedDocument:
     blocks: tuple[Block, ...]
     bibliography: Mapping[str, Reference] = field(default_factory=dict)
 
+    def below_title(self) -> int:
+        """What is added to the level of a heading where the title is the first: no level is missed."""
+        return 2 - min((block.level for block in self.blocks if isinstance(block, Heading)), default=1)
+
 
 _WORDS = {
     "identity": "identity, by normal form",
@@ -301,17 +305,19 @@ def _step_blocks(told: Statement) -> Iterator[Block]:
 
 
 _HEADING = {
-    SourceKind.READ: "The source is {} as printed",
-    SourceKind.SUMMARISED: "The summary at hand is imprecise (no erratum of the paper)",
-    SourceKind.RECORDED: "The form that a formalisation records is {} (no erratum of the paper)",
-    SourceKind.FORMALISED: "The form that was formalised here is {}",
+    SourceKind.READ: "{source}, is {how} as printed",
+    SourceKind.SUMMARISED: "The summary at hand{of} is imprecise (no erratum of the paper)",
+    SourceKind.RECORDED: "The form that a formalisation{of} records is {how} (no erratum of the paper)",
+    SourceKind.FORMALISED: "The form that was formalised here is {how}",
 }
 
 
 def _printed_blocks(told: Statement) -> Iterator[Block]:
     if told.printed is None:
         return
-    yield Heading(3, _HEADING[told.printed.kind].format("false" if told.printed.false else "imprecise"))
+    how, paper = "false" if told.printed.false else "imprecise", told.source.paper
+    of = f" of {paper}" if paper in BIBLIOGRAPHY else ""
+    yield Heading(3, _HEADING[told.printed.kind].format(source=told.source, of=of, how=how))
     yield Paragraph(told.printed.text, strong=f"{ORIGIN[told.printed.kind]}.")
     yield Paragraph(told.printed.wrong, strong="What is wrong.")
     for example in told.printed.counterexamples:

@@ -55,8 +55,7 @@ def inline(text: str) -> str:
 class _Renderer:
     def __init__(self, document: PrintedDocument) -> None:
         self.equations = 0
-        #: headings begin below the title, also where the first one is deep: a reader by ear misses no level
-        self.first_level = 2 - min((block.level for block in document.blocks if isinstance(block, Heading)), default=1)
+        self.below_title = document.below_title()
         self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
 
     def text(self, text: str) -> str:
@@ -72,7 +71,7 @@ class _Renderer:
     def block(self, block: Block) -> str:
         if isinstance(block, Heading):
             identity = f' id="{escape(block.label)}"' if block.label else ""
-            level = block.level + self.first_level
+            level = block.level + self.below_title
             return f"<h{level}{identity}>{self.text(block.text)}</h{level}>"
         if isinstance(block, Paragraph):
             strong = f"<b>{self.text(block.strong)}</b> " if block.strong else ""

@@ -89,6 +89,7 @@ def _accented(letter: str, accent: str) -> str:
 class _Renderer:
     def __init__(self, document: PrintedDocument) -> None:
         self.equations = 0
+        self.below_title = document.below_title()
         self.numbers = {key: number for number, key in enumerate(document.bibliography, 1)}
 
     def text(self, text: str) -> str:
@@ -103,7 +104,7 @@ class _Renderer:
 
     def block(self, block: Block) -> list[str]:
         if isinstance(block, Heading):
-            return [f"{'#' * (block.level + 1)} {self.text(block.text)}"]
+            return [f"{'#' * (block.level + self.below_title)} {self.text(block.text)}"]
         if isinstance(block, Paragraph):
             return [f"**{self.text(block.strong)}** {self.text(block.text)}" if block.strong else self.text(block.text)]
         if isinstance(block, Display):

@@ -127,6 +127,17 @@ class Summary:
         if not alone and told.source.paper in BIBLIOGRAPHY:
             yield "BibTeX", BIBLIOGRAPHY[told.source.paper].text.splitlines()
 
+    def in_short(self) -> Iterator[tuple[str, list[str]]]:
+        """What stands at the end of a text that does not fit a screen: what was found wrong and its first counterexample, and
+        where the statement is without its derivation."""
+        told = self.statement
+        lines = [f"{plain_text(told.called)}; status: {self.status_words()}"]
+        if told.printed is not None:
+            lines.append(f"What is wrong in the form above: {plain_text(told.printed.wrong)}")
+            lines += [f"Counterexample: {plain_text(each.says)}" for each in told.printed.counterexamples[:1]]
+        lines.append(f"`eigentoken show {told.id} --text` prints the statement alone, without its derivation.")
+        yield "In short", lines
+
     def _parts(self, alone: bool) -> Iterator[tuple[str, list[str]]]:
         told = self.statement
         yield plain_text(told.called), [f"{told.kind}, {told.source}; status: {self.status_words()}"]

@@ -56,7 +56,7 @@ RENDER = (
     + TYPESET
     + FITTED
     + """
-document.addEventListener("DOMContentLoaded", () => typeset(document.body));
+document.addEventListener("DOMContentLoaded", () => { typeset(document.body); fitted(); });
 window.addEventListener("beforeprint", fitted);
 """
 )

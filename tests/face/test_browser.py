@@ -80,6 +80,21 @@ class Visit:
         assert self.page.locator(".katex-error").count() == 0
 
 
+def test_a_wide_claim_is_set_smaller_and_does_not_scroll(browser: Any, tmp_path: Path) -> None:
+    from eigentoken.atlas import build
+
+    build(tmp_path, ["BD-E2"])
+    visit = Visit(browser, tmp_path / "BD-E2.html")
+    visit.page.set_viewport_size({"width": 1280, "height": 900})
+    lists = "[...document.querySelectorAll('section.statement ul')]"
+    assert visit.page.evaluate(f"{lists}.filter(each => each.scrollWidth > each.clientWidth + 1).length") == 0
+    sizes = visit.page.evaluate(
+        f"{lists}.flatMap(e => [...e.querySelectorAll('.katex')]).map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert 12 <= min(sizes) < max(sizes)
+    visit.check()
+
+
 def test_the_graph_leads_to_every_statement(browser: Any, atlas: Path) -> None:
     from eigentoken.atlas.graph import page_name
     from eigentoken.theory.statements.registry import statements
@@ -296,6 +311,29 @@ def test_the_heat_map_names_its_columns_and_home_and_end_reach_the_ends(browser:
         assert visit.page.evaluate(place) == expected
     visit.page.select_option("#colour", label="statements met as if the head were alone")
     assert "." not in visit.page.locator("#legend").inner_text()  # a count is a whole number
+    visit.check()
+
+
+def test_a_word_of_the_answer_leads_to_its_meaning_and_no_reason_scrolls_in_its_row(
+    browser: Any, small_report: Path
+) -> None:
+    visit = Visit(browser, small_report)
+    visit.page.locator("a[href='#word-case']").click()
+    assert (
+        visit.page.locator("#word-case").is_visible() and visit.page.locator("#words").get_attribute("open") is not None
+    )
+    assert visit.page.locator("#word-regime").count() == visit.page.locator("a[href='#word-regime']").count() == 1
+    for width in (1280, 1000):
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        visit.page.evaluate("document.querySelectorAll('details.group').forEach(each => each.open = true)")
+        for row in visit.page.locator(".row .why:visible").all():
+            row.scroll_into_view_if_needed()
+        visit.page.wait_for_timeout(300)
+        cut = "e => e.clientWidth && e.scrollWidth > e.clientWidth + 1"
+        assert (
+            visit.page.evaluate(f"[...document.querySelectorAll('.row .why')].filter({cut}).map(e => e.innerText)")
+            == []
+        )
     visit.check()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from eigentoken.checking import check
+from eigentoken.checking.estimate import of_recheck
 from eigentoken.checking.formats import to_html, to_json, to_latex
 from eigentoken.checking.intervals import interval
 from eigentoken.checking.observe import starting_tokens
@@ -27,7 +28,7 @@ from eigentoken.documents.check_document import LayerRecord
 from eigentoken.files.writing import sealed
 from eigentoken.models import ModelError, load
 from eigentoken.models.forward import first_states
-from eigentoken.rechecking.recheck import certificates_of_check
+from eigentoken.rechecking.recheck import recheck_document, work_of_check
 from eigentoken.transformer_layer import attention
 
 from ..commands import here, started
@@ -521,14 +522,26 @@ def test_a_recheck_says_beforehand_how_much_there_is_to_confirm(gpt2: Path, tmp_
     report = check(str(gpt2), **_options(tmp_path / "work", statements=("PM-L4",)))
     path = tmp_path / "report.json"
     path.write_text(to_json(report))
-    count = certificates_of_check(path)
+    work = work_of_check(path)
+    assert work is not None and (work.layers, work.d) == (len(report.layers), 16)
+    count = work.certificates
     ran = here("recheck", path)
     assert ran.returncode == 0, ran.stdout
-    assert f"{count} certificates of a check" in ran.stderr
+    assert f"its {count} certificates are confirmed" in ran.stderr and "some seconds of one core" in ran.stderr
     confirmed = int(ran.stdout.split(" of ")[0].split()[-1])
     assert count < confirmed <= count + 2 + len(report.layers)  # the hashes, the statements and each layer beside them
     path.write_text('{"schema": "eigentoken/steer/1"}')
-    assert certificates_of_check(path) == certificates_of_check(tmp_path / "missing.json") == 0
+    assert work_of_check(path) is work_of_check(tmp_path / "missing.json") is None
+
+
+def test_a_recheck_tells_each_part_as_it_is_done(gpt2: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(to_json(check(str(gpt2), **_options(tmp_path / "work", statements=("PM-L4",)))))
+    work, parts, said = work_of_check(path), [0], list[str]()
+    recheck_document(path, watch=said.append, done=lambda: parts.append(1))
+    assert work is not None and sum(parts) == len(said) == work.parts
+    assert said[0] == "layer 0 made again from the weights" and said[-1].startswith("certificates of layer")
+    assert of_recheck(80, 8192).startswith("about ") and " to " in of_recheck(80, 8192)
 
 
 def test_what_the_theory_leaves_out_is_measured_against_the_attention_update(

@@ -135,6 +135,23 @@ def test_show_tells_the_story() -> None:
     assert max(len(line) for line in printed.stdout.splitlines()) <= 80
 
 
+def test_a_long_story_ends_with_what_matters() -> None:
+    """Who reads at a terminal sees the end: what is wrong and its counterexample stand there again, before nothing else."""
+    printed = " ".join(run("show", "PM-L15").stdout.split())
+    _, _, end = printed.partition("In short")
+    assert "status:" in end and "What is wrong in the form above: The proof bounds the terms with M" in end
+    assert "Counterexample: " in end and end.endswith("prints the statement alone, without its derivation.")
+    assert printed.count("`eigentoken show PM-L15 --text`") == 1
+    assert "In short" not in run("show", "PM-L15", "--text").stdout + run("show", "PM-A1", "--trust").stdout
+
+
+def test_words_instead_of_an_id_name_the_search() -> None:
+    said = run("show", "consensus").stderr
+    assert "did you mean" in said and said.strip().endswith("`eigentoken statements --search consensus` lists all")
+    assert "--search 'open hemisphere'" in run("show", "open hemisphere").stderr
+    assert "--search" not in run("show", "PM-L44").stderr  # near an id: it is not a word
+
+
 def test_a_mistyped_id_is_one_line_and_exit_2() -> None:
     printed = run("show", "PM-L44")
     assert printed.returncode == 2

@@ -509,3 +509,24 @@ def test_paragraphs_in_a_pipe_have_no_spaces_at_the_ends_of_lines(eigentoken: An
     _, out, _ = eigentoken("statements", "--search", "nothing of this kind, a long question that is wrapped at the end")
     assert len(out.splitlines()) > 1
     assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_what_explore_proposes_is_read_at_eighty_columns_and_its_numbers_are_explained(eigentoken: Any) -> None:
+    code, said, _ = eigentoken("explore", "oja-flow", "--about", "consensus", "--seconds", 20, "--most", 3)
+    lines = said.splitlines()
+    assert code == 0 and max(map(len, lines)) <= 80
+    numbered, scored = (sum(bool(re.match(start, each)) for each in lines) for start in (r"\d\. ", r" +score \d"))
+    assert 1 <= numbered == scored <= 3
+    assert "score = surprise × distance, best first. surprise = -log₂ p" in " ".join(said.split())
+
+
+def test_all_recipes_are_announced_before_they_begin(eigentoken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare ``reproduce`` is a long run: how long, and where the names are, is said before anything is run."""
+
+    def run_recipes(*_given: object, **_options: object) -> None:
+        raise ValueError("stopped here")
+
+    monkeypatch.setattr("eigentoken.figures.run_recipes", run_recipes)
+    code, _, said = eigentoken("reproduce")
+    assert code == 2 and "a long run" in said and "--quick takes minutes, and --list has the names" in said
+    assert said.index("--list") < said.index("stopped here")

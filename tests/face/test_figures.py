@@ -371,6 +371,16 @@ def test_no_note_of_a_recipe_prints_the_name_of_a_constant() -> None:
     assert read > 100
 
 
+def test_a_recipe_that_does_not_tell_its_difference_is_refused() -> None:
+    from eigentoken.numerics.dynamics.charts import Chart
+    from eigentoken.numerics.experiments.registry import RecipeResult
+
+    for note in ("", "  ", "none."):
+        with pytest.raises(ValueError, match="how the run differs"):
+            RecipeResult([], {}, Chart("a figure", ()), note)
+    assert RecipeResult([], {}, Chart("a figure", ()), "with another seed").note
+
+
 def test_the_last_panel_fills_its_row() -> None:
     from eigentoken.numerics.dynamics.charts import Chart, Curve, Curves
     from eigentoken.numerics.dynamics.drawing import draw

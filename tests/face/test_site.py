@@ -198,6 +198,9 @@ def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str)
     dark, paper = browser.new_page(color_scheme="dark"), browser.new_page()
     phone = browser.new_page(viewport={"width": 360, "height": 780})
     paper.emulate_media(media="print")
+    paper.set_viewport_size({"width": 760, "height": 1000})
+    cells = "[...document.querySelectorAll('article :is(td, th)')]"
+    cut = f"{cells}.filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.innerText)"
     for name in (
         "index",
         "check",
@@ -215,4 +218,6 @@ def test_the_site_in_the_dark_on_paper_and_on_a_phone(browser: Any, served: str)
         if name != "404":
             assert dark.evaluate("document.body.dataset.mdColorScheme") == "slate", (name, dark.evaluate(shade))
             assert not paper.locator(".md-header").is_visible()
+            paper.evaluate("dispatchEvent(new Event('beforeprint'))")
+            assert paper.evaluate(cut) == [], name  # paper does not scroll: every column is on it
         assert phone.evaluate("document.documentElement.scrollWidth") <= 360, name

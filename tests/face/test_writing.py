@@ -189,6 +189,15 @@ def test_no_work_is_done_for_a_place_that_cannot_be_written(
     assert (tmp_path / "file").read_text() == "old" and _only(tmp_path) == ["file", "mine.py"]
 
 
+def test_what_cannot_be_shown_moving_makes_no_folder(tmp_path: Path) -> None:
+    from eigentoken.figures import run_simulation
+
+    for options in ({"d": 5}, {"d": 3, "n": 0}):
+        with pytest.raises(ValueError, match=r"circle or sphere|n must be"):
+            run_simulation("attention-flow", animation=tmp_path / "new" / "run.gif", end=0.1, **options)
+    assert _only(tmp_path) == []
+
+
 def test_a_log_grows_by_whole_lines(tmp_path: Path) -> None:
     append_line(tmp_path / "log", "one")
     append_line(tmp_path / "log", "two")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,20 @@ def test_every_statement_has_balanced_latex_with_all_its_steps(name: str) -> Non
             assert "argued in words, not machine-checked" in body
         if isinstance(step, Recalled):
             assert f"proved in {step.statement}" in body
+
+
+def test_headings_miss_no_level_and_name_the_source() -> None:
+    """A reader by ear goes from the title to what is below it; who reads page one is told which paper is meant."""
+    for name, source in (
+        ("PM-L4", "Li-Altafini, Lemma 4, is imprecise as printed"),
+        ("CL-13", "formalisation of Karagodin-"),
+    ):
+        headings = re.findall(r"^#+ .*", markdown_of(name), re.M)
+        assert [each.split()[0] for each in headings] == ["#", *["##"] * (len(headings) - 1)]
+        assert any(source in each for each in headings)
+    levels = [len(each) for each in re.findall(r"^(#+) ", to_markdown(book()), re.M)]
+    assert levels[0] == 1 and max(levels) == 4
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_markdown_and_html_carry_the_same_formulas_with_the_same_numbers() -> None:

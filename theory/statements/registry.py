@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -276,13 +277,13 @@ class Registry:
 
     def _meant(self, name: str) -> str:
         """Which statements may be meant, with their titles: by the id, or by words of the title."""
-        near = nearest(name, self._statements)
-        words = name.lower().split()
-        if not near and words:
-            near = [each.id for each in self if all(word in each.title.lower() for word in words)][:3]
-        if not near:
+        near, words = nearest(name, self._statements), name.lower().split()
+        titled = [each.id for each in self if all(word in each.title.lower() for word in words)] if words else []
+        shown = near or titled[:3]
+        if not shown:
             return "`eigentoken statements` lists them"
-        return f"did you mean {' or '.join(self._statements[each].called for each in near)}?"
+        meant = f"did you mean {' or '.join(self._statements[each].called for each in shown)}?"
+        return meant if near else f"{meant} `eigentoken statements --search {shlex.quote(name)}` lists all"
 
     def graph(self) -> nx.DiGraph[str]:
         """An edge from each statement to each that it depends on; a cycle or a dangling name is an error."""

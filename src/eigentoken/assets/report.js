@@ -353,3 +353,19 @@
     if (layer) { drawn = which.value; drawCloud(layer); }
   });
 })();
+// A formula that does not fit beside its title has the width of the page, and is set smaller where that is not enough.
+(() => {
+  const rows = [...document.querySelectorAll(".row")].filter(row => row.querySelector(".why"));
+  const letters = part => part.offsetWidth / parseFloat(getComputedStyle(part).fontSize);
+  const spread = () => rows.filter(row => row.clientWidth).forEach(row => {
+    const parts = [...row.querySelectorAll(".why .katex-html > .base")];
+    row.classList.toggle("wide", parts.some(part => part.offsetWidth > row.clientWidth / 2));
+    row.style.setProperty("--letters", Math.max(1, ...parts.map(letters)).toFixed(1));
+  });
+  let waiting = 0;
+  const later = () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(spread); };
+  const seen = new MutationObserver(later);
+  document.querySelectorAll("ol.rows").forEach(list => seen.observe(list, { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden"] }));
+  addEventListener("resize", later);
+  later();
+})();

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eigentoken.numerics.layers.costs import LayerCost
 
-__all__ = ["Estimate", "ModelShape", "estimate", "shape_of", "worthwhile_jobs"]
+__all__ = ["Estimate", "ModelShape", "estimate", "of_recheck", "shape_of", "worthwhile_jobs"]
 
 #: Seconds by the clock: what takes longer is announced before it begins.
 LONG = 60.0
@@ -107,6 +107,14 @@ def estimate(model: str | ModelShape, jobs: int = 1) -> Estimate:
     shape = model if isinstance(model, ModelShape) else shape_of(model)
     together = max(1, min(affordable_jobs(shape.d, jobs), shape.layers))
     return Estimate(shape, layer_cost(shape.d, known), together, known)
+
+
+def of_recheck(layers: int, d: int) -> str:
+    """What a re-check of a report on so many layers takes: one to two times the check, of which the layers are estimated."""
+    seconds = estimate(ModelShape("", layers, d)).seconds
+    return (
+        f"about {_time(seconds)} to {_time(2 * seconds)} of one core" if seconds > START else "some seconds of one core"
+    )
 
 
 def worthwhile_jobs(shape: ModelShape, jobs: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 __all__ = ["GLOSSARY", "legend_html"]
@@ -93,8 +94,11 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
 
 
 def legend_html() -> str:
-    """The table in a closed ``<details>``."""
-    rows = "".join(f'<tr><th scope="row">{escape(word)}</th><td>{_emphasis(text)}</td></tr>' for word, text in GLOSSARY)
+    """The table in a closed ``<details>``; a link to a word in it (``#word-case``) opens it."""
+    rows = "".join(
+        f'<tr id="word-{re.split("[ ,]", word)[0]}"><th scope="row">{escape(word)}</th><td>{_emphasis(text)}</td></tr>'
+        for word, text in GLOSSARY
+    )
     return f'<details id="words"><summary>What the words mean</summary><div class="display"><table>{rows}</table></div></details>'
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+#: What is longer than a screen of so many lines ends with what matters: it is read from its end.
+SCREEN, WIDTH = 40, 76
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -159,10 +162,17 @@ def show(
         raise ValueError("--text and --trust are two answers: give one of them")
     if trust:
         from eigentoken.proofs.typeset.trust import trust as rests_on
+    length = 0
     for heading, lines in rests_on(told.statement) if trust else told.sections(alone=text):
         say(heading, "bold")
         for line in lines:
             say_hanging(line)
+        length += 1 + sum(1 + len(line) // WIDTH for line in lines)
+    if length > SCREEN and not trust:
+        for heading, lines in told.in_short():
+            say(heading, "bold")
+            for line in lines:
+                say_hanging(line)
 
 
 def verify(

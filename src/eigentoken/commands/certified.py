@@ -166,20 +166,25 @@ def recheck(
     Exit code 1 if any does not agree, or if the report states what its certificates do not support.
     Example: eigentoken recheck report.json
     """
-    from eigentoken.rechecking.recheck import certificates_of_check, recheck_document
+    from eigentoken.rechecking.recheck import recheck_document, work_of_check
 
-    if count := certificates_of_check(document):
+    work = work_of_check(document)
+    if work is not None:
+        from eigentoken.checking.estimate import of_recheck
+
+        layers = f"{work.layers} layers" if work.layers > 1 else "1 layer"
         typer.echo(
-            f"{count} certificates of a check, each confirmed by an arithmetic of its own: expect one to two "
-            "times the processor time of the check",
+            f"a check of {layers} is made again, and its {work.certificates} certificates are confirmed by another arithmetic: "
+            f"one to two times the processor time of the check, {of_recheck(work.layers, work.d)}",
             err=True,
         )
-    with progress("re-checking", count or None) as advance:
+    with progress("re-checking", None if work is None else work.parts) as advance:
         found = recheck_document(
             document,
             source=source,
             seconds=seconds,
             done=lambda: advance(),
+            watch=lambda now: advance(0, f"re-checking: {now}"),
             run_predicates=run_predicates,
             states=states,
         )

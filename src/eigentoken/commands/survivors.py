@@ -10,10 +10,18 @@ import typer
 
 from eigentoken.commands.lab import COLOURS, JsonFlag, cleared, keep, python_file, watcher
 from eigentoken.display import brief
-from eigentoken.files.writing import ready
+from eigentoken.files.writing import could_be_ready, ready
 from eigentoken.output import progress, say, say_hanging, say_interrupted, show_json, table
 
 __all__ = ["add_to"]
+
+
+#: What the numbers of a proposal mean.
+EXPLAINED = (
+    "score = surprise × distance, best first. surprise = -log₂ p, p how often the claim still holds in random instances when one "
+    "of its conditions is left out; distance: 0 for the words of a statement of the registry, 1 for words that none has. "
+    "No instance broke these conjectures; that is no proof."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -130,8 +138,7 @@ def explore(
     from eigentoken.theory.printing.plain_text import plain_text
 
     if output is not None:  # a place that can be written; the folder itself is made when there is something for it
-        there = next(each for each in (output, *output.parents) if each.exists() or each == each.parent)
-        ready(there / "conjecture_01.py")
+        could_be_ready(output / "conjecture_01.py")
     begun = time.monotonic()
     with progress(f"exploring {system}") as advance:
 
@@ -148,11 +155,14 @@ def explore(
             f"{report.looked} conjectures looked at: {report.fallen} fell; {report.implied} left out, since they follow from "
             "others that stand"
         )
-        rows = [
-            (f"{each.score:.2f}", f"{each.surprise:.2f}", f"{each.distance:.2f}", plain_text(each.near), each.said)
-            for each in report
-        ]
-        table("", ("score", "surprise", "distance", "nearest", "conjecture"), rows, wrap=("nearest", "conjecture"))
+        for number, each in enumerate(report, 1):
+            say_hanging(f"{number}. {each.said}", "")
+            near = f"{'stated by' if each.known else 'nearest'}: {plain_text(each.near) or 'nothing in the registry'}"
+            say_hanging(
+                f"   score {each.score:.2f} (surprise {each.surprise:.2f}, distance {each.distance:.2f}); {near}", ""
+            )
+        if len(report):
+            say_hanging(EXPLAINED, "")
         for path in written[:1]:
             say(f"wrote {len(written)} files to {path.parent}; run: eigentoken refute {path}")
     raise typer.Exit(0 if len(report) else 1)

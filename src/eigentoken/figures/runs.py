@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.dynamics.simulate import SimulationOptions
     from eigentoken.numerics.pool import Pool
+    from eigentoken.theory.systems.system import System
 
 __all__ = ["list_recipes", "run_recipes", "run_simulation", "simulation_options"]
 
@@ -41,14 +42,21 @@ def run_simulation(
     begins.
     """
     from eigentoken.figures.animation import animate, can_move
-    from eigentoken.files.writing import ready
+    from eigentoken.files.writing import could_be_ready, ready
     from eigentoken.numerics.dynamics.figure_styles import style_named
     from eigentoken.numerics.dynamics.simulate import simulate
 
     chosen = style_named(style)
     _endings(figure, data, animation)
-    ready(figure, data, animation)
-    run = simulate(source, begun=can_move if animation is not None else lambda _system, _d: None, **options)
+    could_be_ready(figure, data, animation)
+
+    def begun(system: System, d: int) -> None:
+        """What cannot be shown moving is refused before a folder is made for it."""
+        if animation is not None:
+            can_move(system, d)
+        ready(figure, data, animation)
+
+    run = simulate(source, begun=begun, **options)
     summary = run.as_dict()
     files: SimulationFiles = {}
     if figure is not None:

@@ -25,6 +25,7 @@ __all__ = [
     "Replacement",
     "append_line",
     "copy_file",
+    "could_be_ready",
     "naming",
     "opened",
     "ready",
@@ -125,6 +126,19 @@ def ready(*paths: str | os.PathLike[str] | None) -> None:
             files.place(target)
         finally:
             files.forget()
+
+
+def could_be_ready(*paths: str | os.PathLike[str] | None) -> None:
+    """As :func:`ready`, but no folder is made: for what is refused later it would stay empty.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> could_be_ready(folder / "new" / "a.json", None)
+    >>> list(folder.iterdir())
+    []
+    """
+    for path in (Path(each) for each in paths if each is not None):
+        ready(next(each for each in path.parents if each.exists() or each == each.parent) / path.name)
 
 
 @contextlib.contextmanager

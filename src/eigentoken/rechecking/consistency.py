@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.numerics.recheck.documents.shown import Shown
@@ -40,8 +40,15 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 Path = tuple[str | int, ...]
 
 
-def made_again(document: Mapping[str, Any], model: Model, own: OwnStates | None = None) -> dict[str, Any]:
-    """The report of these weights with the options of the document; ``own``: the states it is about."""
+def made_again(
+    document: Mapping[str, Any],
+    model: Model,
+    own: OwnStates | None = None,
+    done: Callable[[str], None] = lambda _now: None,
+) -> dict[str, Any]:
+    """The report of these weights with the options of the document; ``own``: the states it is about.
+
+    ``done`` is called after each layer, the bounds, what is observed, and the sentences, with its name."""
     from eigentoken.checking.layers import layer_record
     from eigentoken.checking.report import assemble
     from eigentoken.checking.token_bounds import with_margins
@@ -56,15 +63,19 @@ def made_again(document: Mapping[str, Any], model: Model, own: OwnStates | None 
         layer = model.layer(index)
         layer = layer.fold_gains() if document["options"]["fold"] else layer
         records[index], _ = layer_record(layer, ids, heads_only=document["options"].get("heads_only", False))
+        done(f"layer {index} made again from the weights")
     bounds = with_margins(bounds_again(document, model, ids, own), records, model)
+    done("bounds made again")
     options, states = document["options"], document["states"]
     principal = {index: record["principal"] for index, record in records.items()}
     if own is not None:
         weights = model.architecture.weights_of
         states = own.document(model, lambda index: principal[weights(index)], ids)
     observed = observed_again(document, model, principal, own)
+    done("observations made again")
     report = assemble(model, records, observed, bounds, ids, options, states=states).as_dict()
     made: dict[str, Any] = json.loads(json.dumps({"schema": document["schema"], **report}))
+    done("sentences made again")
     return made
 
 

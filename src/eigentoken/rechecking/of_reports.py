@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eigentoken.rechecking.lines import AGAIN, HASHES, Recheck, Rechecked
 
@@ -17,26 +17,46 @@ if TYPE_CHECKING:
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.numerics.recheck.layers.token_bounds import GivenLayer
 
-__all__ = ["certificates_of_check", "recheck_report", "stored_arrays"]
+__all__ = ["CheckWork", "recheck_report", "stored_arrays", "work_of_check"]
 
 
-def certificates_of_check(path: Path) -> int:
-    """How many certificates a report of ``check`` holds, each once; 0 for any other document."""
+class CheckWork(NamedTuple):
+    """What a re-check of a report has before it: layers with weights of their own, their width, and certificates, each once."""
+
+    layers: int = 0
+    d: int = 0
+    certificates: int = 0
+
+    @property
+    def parts(self) -> int:
+        """How often ``done`` is called: for each layer that is made again, for what follows from them, for each certificate."""
+        return self.layers + MADE + self.certificates
+
+
+#: Of a report that is made again, beside its layers: the bounds, what was observed, and the sentences.
+MADE = 3
+
+
+def work_of_check(path: Path) -> CheckWork | None:
+    """What is to do for a report of ``check``; ``None`` for any other document."""
     from eigentoken.files.documents import DocumentError, read_json
 
     try:
         document = read_json(path)
     except DocumentError:
-        return 0
+        return None
     if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("eigentoken/check/"):
-        return 0
+        return None
     layers = document.get("layers")
     distinct = [
         each
         for each in (layers if isinstance(layers, list) else [])
         if isinstance(each, dict) and each.get("layer") == each.get("weights_of")
     ]
-    return sum(1 for each in distinct for _ in _certificates(each, ""))
+    model = document.get("model")
+    d = model.get("d") if isinstance(model, dict) else None
+    certificates = sum(1 for each in distinct for _ in _certificates(each, ""))
+    return CheckWork(len(distinct), d if isinstance(d, int) and d > 0 else 1, certificates)
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
@@ -58,7 +78,7 @@ def recheck_report(
     stored: Mapping[str, Any],
     source: object,
     seconds: float,
-    done: Callable[[], None],
+    done: Callable[[str], None],
     states: object = None,
 ) -> Recheck:
     """The whole report, made again from the weights by the issuer's code and compared leaf by leaf; and each certificate, by
@@ -75,7 +95,7 @@ def recheck_report(
     own = _own(document, model, states, lines)
     shown = Shown(document)
     shown.cover(("schema",))
-    fresh = made_again(document, model, own)
+    fresh = made_again(document, model, own, done)
     compare(shown, fresh, elsewhere=source is not None, states_known=own is not None)
     lines += [Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN) for each in shown.found]
     if not shown.found:
@@ -92,7 +112,7 @@ def recheck_report(
             lines.append(
                 Rechecked(where, certificate["condition"], certificate["verdict"], str(answer.answer), answer.reason)
             )
-            done()
+            done(f"certificates of layer {origin}")
     lines += _states(document, shown, model, own, seconds)
     lines += _bounds(document, model, own, {path[1] for path in other_tokens(document, fresh)})
     lines += _margins(document, model, seconds)

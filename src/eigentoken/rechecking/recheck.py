@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from eigentoken.rechecking.lines import AGAIN, HASHES, SECOND, Parts, Recheck, Rechecked, lines_of, same_weights
-from eigentoken.rechecking.of_reports import certificates_of_check
+from eigentoken.rechecking.of_reports import CheckWork, work_of_check
 
-__all__ = ["AGAIN", "HASHES", "SECOND", "Recheck", "Rechecked", "certificates_of_check", "recheck_document"]
+__all__ = ["AGAIN", "HASHES", "SECOND", "CheckWork", "Recheck", "Rechecked", "recheck_document", "work_of_check"]
 
 KINDS = (
     "check",
@@ -45,9 +45,11 @@ def recheck_document(
     done: Callable[[], None] = lambda: None,
     run_predicates: bool = False,
     states: object = None,
+    watch: Callable[[str], None] = lambda _now: None,
 ) -> Recheck:
     """A document that a command wrote; ``source`` replaces the model or matrix, ``states`` are those of ``check --states``.
 
+    ``watch`` is called with the part of a check report that is done, ``done`` after each (:func:`work_of_check` counts).
     It is read strictly and validated against its published schema before anything in it is looked at.
     """
     document = _validated(path)
@@ -61,7 +63,11 @@ def recheck_document(
     if kind == "check":
         from eigentoken.rechecking.of_reports import recheck_report, stored_arrays
 
-        return recheck_report(document, stored_arrays(path), source, seconds, done, states)
+        def part(now: str) -> None:
+            watch(now)
+            done()
+
+        return recheck_report(document, stored_arrays(path), source, seconds, part, states)
     if kind in ("compare", "nearest", "chance", "steer"):
         from eigentoken.rechecking import of_models
 
