@@ -24,6 +24,7 @@ from pathlib import Path
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "needs_coq": (("coqc",),),
     "needs_latex": (("latexmk",), ("pdflatex",)),
+    "needs_poppler": (("pdftotext",),),
     "needs_browser": (("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),),
 }
 #: programs that belong to these tools and could stand in for them

@@ -229,6 +229,7 @@ ELSEWHERE = {
     "numerics/dynamics/drawing.py": "a picture in memory",
     "numerics/layers/chance.py": "a stream that the caller opened through eigentoken.files",
     "numerics/layers/chance_turned.py": "a stream that the caller opened through eigentoken.files",
+    "src/eigentoken/nulls/on_tokens.py": "a stream that the caller opened through eigentoken.files",
     "src/eigentoken/checking/inside.py": "a line of progress in a temporary folder",
     "proofs/coq/run.py": "files in a temporary folder",
     "proofs/coq/formal.py": "files in a temporary folder",

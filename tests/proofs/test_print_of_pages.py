@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -99,10 +98,9 @@ def test_a_long_display_may_go_on_over_the_page() -> None:
 
 
 @pytest.mark.needs_latex
+@pytest.mark.needs_poppler
 @pytest.mark.parametrize("name", ["CL-16"])
 def test_no_line_ends_inside_a_formula(name: str, tmp_path: Path) -> None:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not here")
     compile_pdf(to_latex(document(name)), tmp_path / "paper.pdf")
     made = subprocess.run(
         ["pdftotext", "-layout", tmp_path / "paper.pdf", "-"], capture_output=True, text=True, check=True

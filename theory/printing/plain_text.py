@@ -407,7 +407,7 @@ def _tuples(piece: str) -> str:
 def _products(piece: str) -> str:
     r"""A quotient with a numerator that is wider than a line as a product.
 
-    >>> _products(r"\frac{" + " + ".join(["a b c d"] * 9) + "}{2}")[:26]
+    >>> _products(r"\frac{" + " + ".join(["a b c d"] * 30) + "}{2}")[:26]
     '\\frac{1}{2} \\bigl(a b c d '
     """
     start = piece.find(r"\frac{")

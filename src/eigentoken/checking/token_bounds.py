@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
-    "NO_ROW",
     "OF_WEIGHTS",
     "QUANTITIES",
     "SAYS",
@@ -50,30 +49,6 @@ OF_WEIGHTS = {
     "BD-E1": "second largest real part of an eigenvalue of F, or of U of one head, over the leader",
     "BD-E2": "1 over the step below which principal consensus of the layer is stable",
     "BD-H1": "factor per step of the distance to consensus, near it, of one head as if alone (a start on one side)",
-}
-#: The other BD-* statements, and why no bound of theirs stands beside a measured value of a layer or head.
-NO_ROW = {
-    ("BD-S1", "BD-S2", "BD-S3", "BD-R3"): "about rows of a softmax only, not about what a head puts out",
-    ("BD-J1",): "an equality, the Jacobian in blocks, which BD-J2 and BD-J3 bound",
-    ("BD-K1",): "an example with matrices of its own: no constant bounds the Jacobian at all tokens",
-    ("BD-N2",): "about the norm before the attention alone; the Jacobians here are those of a head in what it reads",
-    ("BD-N3",): "an equality about two vectors",
-    ("BD-R2",): "about a head without a skip, layer after layer: no stored layer is that",
-    (
-        "BD-M2",
-    ): "about products of attention matrices of successive layers: skips and feed-forwards stand between stored ones",
-    (
-        "BD-P1",
-        "BD-P2",
-        "BD-P4",
-        "BD-P5",
-        "BD-P6",
-    ): "about equiangular tokens with the value matrix I: no stored layer is that",
-    (
-        "BD-P3",
-    ): "about raw distances in a pre-norm flow: no stored layer is that flow, and its speed is no change across a layer",
-    ("BD-P7",): "about a linearisation of a flow near consensus, as time grows: no stored layer is that flow",
-    ("BD-T1", "BD-T2"): "about equiangular tokens and one layer without a skip: no stored layer is that",
 }
 PARTS = ("Q", "K", "V", "O", "scale", "q_bias", "k_bias", "v_bias")
 

@@ -38,7 +38,7 @@ MADE = 3
 
 
 def work_of_check(path: Path) -> CheckWork | None:
-    """What is to do for a report of ``check``; ``None`` for any other document."""
+    """What is to do for a report of ``check``; ``None`` for any other document, and for one without layers."""
     from eigentoken.files.documents import DocumentError, read_json
 
     try:
@@ -53,6 +53,8 @@ def work_of_check(path: Path) -> CheckWork | None:
         for each in (layers if isinstance(layers, list) else [])
         if isinstance(each, dict) and each.get("layer") == each.get("weights_of")
     ]
+    if not distinct:
+        return None  # no report, as its reader will say
     model = document.get("model")
     d = model.get("d") if isinstance(model, dict) else None
     certificates = sum(1 for each in distinct for _ in _certificates(each, ""))
