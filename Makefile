@@ -55,7 +55,7 @@ export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 SHARED := -p xdist.plugin -p pytest_cov.plugin -p _hypothesis_pytestplugin -n $(JOBS) --dist worksteal
 PYTEST := $(BIN)/python tools/hide_tools.py $(BIN)/python -m pytest $(SHARED)
 
-NEEDS := needs_browser or needs_coq or needs_latex
+NEEDS := needs_browser or needs_coq or needs_latex or needs_poppler
 
 # Format, lint and types run beside the suite, which leaves a core idle now and then; what they find is printed when they find it.
 test: $(TEST_STAMP)

@@ -115,3 +115,12 @@ def test_the_count_of_the_sheet_is_of_tokens_that_are_nearly_equal() -> None:
     assert entered(np.random.default_rng(1).integers(5, 500, size=(1, 32))) == 6
     assert entered(drawn) == 0
     assert round(cosine(table[5:500]), 2) == 0.81 and round(cosine(table[drawn.ravel()]), 2) == 0.02
+
+
+def test_a_region_without_a_rate_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """A tiny step: the region is certified, and no radius that is tried has a rate below 1."""
+    from eigentoken.commands.basins import _say
+
+    region = {"kind": "cone", "statement": "BD-H1", "says": "a cone", "unit": "per step", "rates": []}
+    _say({"head": None, "regions": [region], "observed": None})  # type: ignore[typeddict-item]
+    assert "no rate is certified" in capsys.readouterr().out

@@ -116,7 +116,7 @@ def test_tokens_beside_heads_only_are_refused() -> None:
 def test_a_cluster_gives_the_same_report_and_resumes(whole: Any, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     options: dict[str, Any] = {"statements": IDS, "sequences": 0, "backend": "dask", "work": tmp_path}
-    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         shared = et.check(MODEL, address=cluster.scheduler_address, **options)
     assert shared.document == whole.document
     (log,) = tmp_path.glob("*.jsonl")

@@ -23,7 +23,7 @@ def test_a_cluster_gives_the_same_outcomes_and_resumes(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     alone = run_recipes(NAMES, scale="quick")
     options: dict[str, Any] = {"scale": "quick", "folder": tmp_path, "backend": "dask"}
-    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         shared = run_recipes(NAMES, address=cluster.scheduler_address, **options)
         again = run_recipes(NAMES, address=cluster.scheduler_address, **options)
     assert plain(shared) == plain(alone)

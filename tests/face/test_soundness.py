@@ -171,7 +171,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_cluster_counts_the_same_cases(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     call = ["--domain", "pairs", "--cases", "300", "--no-table", "--jobs", "1"]
-    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         shared = tmp_path / "shared.json"
         assert command.main([*call, "--state", str(shared), "--address", cluster.scheduler_address]) == 0
     found = State.load(shared)

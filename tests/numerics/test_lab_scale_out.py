@@ -76,7 +76,7 @@ def test_a_cluster_that_loses_a_worker_loses_nothing() -> None:
     distributed = pytest.importorskip("distributed")
     alone = refute(TRUE, seconds=600, instances=4000, seed=6)
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=3, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
     ) as cluster:
         with distributed.Client(cluster.scheduler_address) as client:
             pids = list(client.run(os.getpid).values())

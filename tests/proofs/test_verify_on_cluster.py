@@ -16,7 +16,7 @@ IDS = ["PM-E3", "PM-E1", "PM-L3", "PM-E3"]
 def test_a_cluster_finds_what_one_process_finds() -> None:
     distributed = pytest.importorskip("distributed")
     finished: list[int] = []
-    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         found = verify_many(
             IDS, instances=20, backend="dask", address=cluster.scheduler_address, done=lambda: finished.append(1)
         )

@@ -81,7 +81,10 @@ def _say(found: BasinDocument) -> None:
         say(said, "bold")
         say(region["says"])
         rows = [(each["radius"], each["rate"]) for each in region["rates"]]
-        table("", ("from within", region["unit"]), rows)
+        if rows:
+            table("", ("from within", region["unit"]), rows)
+        else:
+            say("no rate is certified: the formula of the statement gives none below 1 at the radii that are tried")
     if not found["regions"]:
         say("no region was certified")
     if found["observed"] is not None:
