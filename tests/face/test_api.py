@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import eigentoken as et
 from eigentoken import lab
+from eigentoken.cli import app
 from eigentoken.lab import (
     Commute,
     Conjecture,
@@ -873,3 +875,15 @@ def test_a_source_beside_a_document_that_holds_its_instance_is_refused(tmp_path:
     for other in (np.eye(2), {"system": "oja-map"}, str(path)):
         with pytest.raises(ValueError, match="holds what it is about"):
             et.recheck(str(path), source=other)
+
+
+@pytest.mark.parametrize("of", [lambda given: given, torch.tensor, lambda given: given.tolist()])
+def test_the_source_of_a_verdict_document_is_an_array_of_any_kind(of: Any, tmp_path: Path) -> None:
+    """Its truth value is never asked, and what is given is what is compared with the hash of the certificate."""
+    np.save(tmp_path / "A.npy", A)
+    path = tmp_path / "verdict.json"
+    told = CliRunner().invoke(app, ["certify", "positive-definite", str(tmp_path / "A.npy"), "--json"])
+    path.write_text(told.stdout, encoding="utf-8")
+    assert et.recheck(str(path), source=of(A)) == "holds"
+    assert et.recheck(str(path), source=of(2 * A)) == "fails"
+    assert et.recheck(str(path), source={}) == "fails"  # nothing was given, which is not the file that is named

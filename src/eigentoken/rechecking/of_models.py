@@ -100,7 +100,7 @@ def recheck_nearest(document: dict[str, Any], source: object, seconds: float, do
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.numerics.recheck.layers.nearest_documents import recheck_nearest as by_second
 
-    model = open_model(source or document["model"])
+    model = open_model(document["model"] if source is None else source)
     lines = [same_weights("weights", document["fingerprint"], model.fingerprint())]
     stated = [each["layer"] for each in document["layers"]]
     if stated != _own_layers(model):
@@ -211,7 +211,7 @@ def recheck_chance(
     from eigentoken.numerics.layers.chance import STATISTICS
     from eigentoken.numerics.recheck.layers.chance_documents import recheck_chance as by_second
 
-    model = open_model(source or document["model"]["source"])
+    model = open_model(document["model"]["source"] if source is None else source)
     lines = [same_weights("weights", document["model"]["fingerprint"], model.fingerprint())]
 
     shapes: set[tuple[int, int, bool]] = set()
@@ -317,7 +317,7 @@ def recheck_steer(document: dict[str, Any], source: object, seconds: float, done
     from eigentoken.numerics.recheck import recheck
     from eigentoken.numerics.recheck.documents.shown import Shown
 
-    model, folder = open_model(source or document["model"]), Path(document["folder"])
+    model, folder = open_model(document["model"] if source is None else source), Path(document["folder"])
     lines = [same_weights("weights", document["fingerprint"], model.fingerprint())]
     if not folder.is_dir():
         why = f"the edited checkpoint is not at {folder}: nothing of it can be found again"

@@ -92,7 +92,7 @@ def recheck_report(
     from eigentoken.numerics.recheck.documents.shown import Shown
     from eigentoken.rechecking.consistency import compare, made_again, other_tokens
 
-    model = open_model(source or document["model"]["source"])
+    model = open_model(document["model"]["source"] if source is None else source)
     lines = [_hashes(document, model)]
     own = _own(document, model, states, lines)
     shown = Shown(document)

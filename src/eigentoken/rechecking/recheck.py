@@ -129,7 +129,7 @@ def _basin(document: dict[str, Any], source: object, seconds: float) -> Recheck:
 
     subject, weights, lines = document["head"], None, []
     if subject is not None:
-        model = open_model(source or subject["model"])
+        model = open_model(subject["model"] if source is None else source)
         head = head_of(layer_of(model, subject["layer"], subject["fold"]), subject["head"])
         weights = {"O": head.O, "V": head.V}
         lines.append(same_weights("weights", subject["fingerprint"], model.fingerprint()))
@@ -152,9 +152,10 @@ def _basin(document: dict[str, Any], source: object, seconds: float) -> Recheck:
 
 
 def _verdict(document: dict[str, Any], source: object, seconds: float) -> Recheck:
+    from eigentoken.files.given_arrays import dense_array
     from eigentoken.numerics.recheck import recheck_verdict
 
-    matrix = source or document["matrix"]
+    matrix = document["matrix"] if source is None else dense_array("source", source)
     shown = recheck_verdict(document, matrix, time_limit=seconds)
     if source is None and document["certificate"] is not None:
         shown.cover(("matrix",))  # it was read from there, and its content has the hash of the certificate
@@ -164,11 +165,12 @@ def _verdict(document: dict[str, Any], source: object, seconds: float) -> Rechec
 
 def _certificate(path: Path, document: dict[str, Any], source: object, seconds: float) -> Rechecked:
     from eigentoken.files.documents import read_json
+    from eigentoken.files.given_arrays import dense_array
     from eigentoken.numerics.recheck import recheck
 
     if source is None and document["inputs"] and document["kind"] != "time-formula":
         raise ValueError(f"{path} does not name its input: give it with --source FILE")
-    given = source
+    given = dense_array("source", source)
     if document["kind"] == "classification" and isinstance(source, str | PathLike):
         given = read_json(Path(source))
     answer = recheck(str(path), given, time_limit=seconds)
