@@ -127,9 +127,19 @@ class Batch:
         """The same shape with other numbers."""
         return replace(self, parameters=parameters, tokens=self.tokens if tokens is None else tokens, _memory={})
 
-    def at(self, state: Tensor) -> Batch:
-        """The same instances at another state, whose tokens need not coincide."""
-        return replace(self, tokens=state, groups=None, _memory={})
+    def at(self, state: Tensor, groups: tuple[int, ...] | None = None) -> Batch:
+        """The same instances at another state, whose tokens need not coincide; what is known of the matrices stays known."""
+        kept = self._lasting() if state.shape == self.tokens.shape else {}
+        return replace(self, tokens=state, groups=groups, _memory=kept)
+
+    def with_steps(self, alpha: Tensor) -> Batch:
+        """The same instances with other steps; what is known of the matrices stays known."""
+        kept = {} if "undefined" in self._memory else self._lasting(frozenset({"alpha"}))
+        return replace(self, parameters={**self.parameters, "alpha": alpha}, _memory=kept)
+
+    def _lasting(self, changed: frozenset[str] = frozenset()) -> dict[Any, Any]:
+        """What is remembered and speaks neither of the tokens nor of these parameters."""
+        return {key: value for key, value in self._memory.items() if _outlasts(key, changed)}
 
     def named(self, name: str) -> ParameterValue:
         """The matrix of that name; in a multi-head system the sum over the heads, ``F = sum_h F_h``."""
@@ -288,7 +298,11 @@ def value_eigenvalue_modulus(number: terms.EigenvalueModulus, batch: Batch, ell:
 
 @VALUE.register(terms.SpectralNorm)
 def value_spectral_norm(number: terms.SpectralNorm, batch: Batch, ell: int | None) -> Tensor:
-    return torch.linalg.matrix_norm(batch.matrix(number.args[0]), ord=2)
+    """Of a symmetric matrix the largest modulus of its eigenvalues, which others ask for as well."""
+    value = batch.matrix(number.args[0])
+    if bool((value == value.mT).all()):
+        return batch.eigen(number.args[0])[0].abs().amax(-1)
+    return torch.linalg.matrix_norm(value, ord=2)
 
 
 @VALUE.register(terms.HeadNorm)
@@ -336,6 +350,20 @@ def value_angle(number: terms.Angle, batch: Batch, ell: int | None) -> Tensor:
 
 def _nothing(batch: Batch) -> Tensor:
     return torch.full((batch.count,), torch.nan, dtype=torch.float64)
+
+
+@lru_cache(maxsize=16384)
+def _outlasts(key: Any, changed: frozenset[str]) -> bool:
+    """Is this, that a batch remembers, the same at other tokens, and with others of the parameters of these names?
+
+    It may be a matrix, its eigenvalues and eigenvectors, or a number of matrices: all others are forgotten.
+    """
+    if key == "undefined":
+        return True
+    term = key[0 if isinstance(key[0], terms.MatrixNumber) else 1] if isinstance(key, tuple) and len(key) == 2 else key
+    if not isinstance(term, MatrixExpr | terms.MatrixNumber) or term.has(terms.Angle):
+        return False
+    return changed.isdisjoint(each.name for each in term.free_symbols)
 
 
 def joined(batches: Sequence[Batch]) -> list[Batch]:

@@ -43,7 +43,7 @@ def construct(
     batch = scaled(plan, shaped(plan, Batch(plan.system, parameters, empty, k, p, corner, plan.mask)))
     batch = _with_scores(plan, batch, generator)
     if plan.is_map:
-        batch = batch.with_parameters({**batch.parameters, "alpha": _steps(plan, batch, generator)})
+        batch = batch.with_steps(_steps(plan, batch, generator))
     batch = tokens_for(plan, batch, corner, generator)
     if plan.timed:
         batch = batch.with_parameters(_timed(plan, batch, generator))

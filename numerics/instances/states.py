@@ -103,7 +103,7 @@ def place_state(place: Place, batch: Batch, generator: torch.Generator) -> Batch
 
 
 def _put(batch: Batch, x: Tensor, groups: tuple[int, ...] | None) -> Batch:
-    return replace(batch, tokens=on_manifold(batch, x), groups=groups, _memory={})
+    return batch.at(on_manifold(batch, x), groups)
 
 
 @PLACED.register(ConsensusAt)
@@ -163,7 +163,8 @@ def placed_antipodal_at(place: AntipodalAt, batch: Batch, generator: torch.Gener
     half = batch.n // 2
     x = torch.cat([w.unsqueeze(1).expand(-1, half, -1), -w.unsqueeze(1).expand(-1, half, -1)], 1)
     ready = _balanced_scores(batch, w)
-    return replace(_put(ready, x, (0,) * half + (1,) * half), p=half, extra={**batch.extra, place.name: w})
+    extra = {**batch.extra, place.name: w}
+    return replace(_put(ready, x, (0,) * half + (1,) * half), p=half, extra=extra, _memory={})
 
 
 @PLACED.register(EachAt)

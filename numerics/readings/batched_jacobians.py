@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_along, mask_tensor
 from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.readings.block_spectra import block_eigenvalues
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["BatchedEigenvalues", "jacobian_rows", "spectrum", "tangent_frames"]
@@ -56,29 +56,40 @@ def jacobian_rows(batch: Batch, rows: Sequence[int]) -> Tensor:
     """The blocks ``d advance_i / d x_l`` for i in ``rows``: ``(B, R, n, d, d)``."""
     if batch.system.rotary is not None or not batch.system.standard:
         return _by_columns(batch, rows)
-    x = batch.tokens
-    system, n, d = batch.system, batch.n, batch.d
-    eye = torch.eye(d, dtype=x.dtype)
-    own = torch.zeros(len(rows), n, dtype=x.dtype)
-    own[torch.arange(len(rows)), torch.tensor(list(rows))] = 1.0
-    allowed = mask_tensor(batch.mask, n)
-    scale = 1 / math.sqrt(d) if system.over_root_d else 1.0
-    chosen = x[:, list(rows)]
-    total = torch.zeros(batch.count, len(rows), n, d, d, dtype=x.dtype)
+    allowed = mask_tensor(batch.mask, batch.n)
+    hidden = None if allowed is None else torch.where(allowed[list(rows)], 0.0, -math.inf)
+    blocks, own = _parts(batch, batch.tokens[:, list(rows)], batch.tokens, hidden)
+    places = torch.tensor(list(rows))
+    blocks[:, torch.arange(len(places)), places] += own
+    return blocks
+
+
+def _parts(batch: Batch, chosen: Tensor, x: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """For the tokens ``chosen (B, R, d)``: the blocks ``(B, R, C, d, d)`` that the tokens ``x (B, C, d)`` have through their
+    weights and places, and what a token has beside that in its own, ``(B, R, d, d)``.
+
+    ``bias (R, C)`` is added to the scores: ``-inf`` where a token is hidden, the logarithm of the number of equal ones.
+    """
+    system = batch.system
+    eye = torch.eye(batch.d, dtype=x.dtype)
+    scale = 1 / math.sqrt(batch.d) if system.over_root_d else 1.0
+    coupled: Any = 0.0
+    alone: Any = 0.0
     push = torch.zeros_like(chosen)
     for value, score in system.heads(batch.parameters, 0.0):
-        weights = _weights(chosen, x, score, None if allowed is None else allowed[list(rows)])
+        weights = scale * _weights(chosen, x, score, bias)
         mean = weights @ x
-        inner = weights[..., None, None] * eye
+        push = push + (mean if value is None else mean @ value.mT)
+        shares = weights[..., None, None] * (eye if value is None else value[:, None, None])
         if score is not None:
-            turned = chosen @ score  # rows x_i^T M
-            away = x.unsqueeze(1) - mean.unsqueeze(2)
-            inner = inner + torch.einsum("brl,brla,brc->brlac", weights, away, turned)
-            spread = torch.einsum("brl,brla,brlc->brac", weights, away, away) @ score.mT.unsqueeze(1)
-            inner = inner + own[None, :, :, None, None] * spread.unsqueeze(2)
-        total = total + scale * (inner if value is None else torch.einsum("bij,brljk->brlik", value, inner))
-        push = push + scale * (mean if value is None else mean @ value.mT)
-    return _projected(batch, chosen, push, total, own)
+            away = x.unsqueeze(1) - mean.unsqueeze(2) / scale
+            moved = weights.unsqueeze(-1) * (away if value is None else away @ value.mT.unsqueeze(1))
+            shares = shares + moved.unsqueeze(-1) * (chosen @ score)[:, :, None, None, :]
+            alone = alone + moved.mT @ (away @ score.mT.unsqueeze(1))
+        coupled = coupled + shares
+    if not isinstance(alone, Tensor):
+        alone = torch.zeros(*chosen.shape, batch.d, dtype=x.dtype)
+    return _projected(batch, chosen, push, coupled, alone)
 
 
 def _by_columns(batch: Batch, rows: Sequence[int]) -> Tensor:
@@ -94,32 +105,36 @@ def _by_columns(batch: Batch, rows: Sequence[int]) -> Tensor:
     return full[:, list(rows)].permute(0, 1, 3, 2, 4)
 
 
-def _weights(chosen: Tensor, x: Tensor, score: Any, allowed: Tensor | None) -> Tensor:
+def _weights(chosen: Tensor, x: Tensor, score: Any, bias: Tensor | None) -> Tensor:
     scores = torch.zeros(*chosen.shape[:2], x.shape[1], dtype=x.dtype) if score is None else chosen @ score @ x.mT
-    if allowed is not None:
-        scores = scores.masked_fill(~allowed, -math.inf)
-    return torch.softmax(scores, dim=-1)
+    return torch.softmax(scores if bias is None else scores + bias, dim=-1)
 
 
-def _projected(batch: Batch, chosen: Tensor, push: Tensor, total: Tensor, own: Tensor) -> Tensor:
-    system, d = batch.system, batch.d
+def _projected(batch: Batch, chosen: Tensor, push: Tensor, coupled: Tensor, alone: Tensor) -> tuple[Tensor, Tensor]:
+    """The blocks of the push ``u_i``, and those of a token in itself, as blocks of the next state or of the velocity."""
+    system = batch.system
     if system.space is Space.EUCLIDEAN:
-        return total
+        return coupled, alone
     metric = _metric(batch)
-    eye = torch.eye(d, dtype=chosen.dtype)
+    eye = torch.eye(batch.d, dtype=chosen.dtype)
     if system.time is Time.MAP:
         alpha = batch.parameters["alpha"].reshape(-1, 1, 1)
         y = chosen + alpha * push
-        norm = (y * _lowered(y, metric)).sum(-1).sqrt()
-        hat = y / norm.unsqueeze(-1)
-        project = (eye - hat.unsqueeze(-1) * _lowered(hat, metric).unsqueeze(-2)) / norm[..., None, None]
-        inner = own[None, :, :, None, None] * eye + alpha[..., None, None] * total
-        return project.unsqueeze(2) @ inner
-    project = eye - chosen.unsqueeze(-1) * _lowered(chosen, metric).unsqueeze(-2)
+        norm = (y * _lowered(y, metric)).sum(-1, keepdim=True).sqrt()
+        hat, reach = y / norm, (alpha / norm).unsqueeze(-1)
+        coupled = reach.unsqueeze(2) * _without(hat, metric, coupled)
+        return coupled, _without(hat, metric, eye / norm.unsqueeze(-1) + reach * alone)
     lowered = _lowered(push, metric)
     height = (chosen * lowered).sum(-1)
     back = height[..., None, None] * eye + chosen.unsqueeze(-1) * lowered.unsqueeze(-2)
-    return project.unsqueeze(2) @ total - own[None, :, :, None, None] * back.unsqueeze(2)
+    return _without(chosen, metric, coupled), _without(chosen, metric, alone) - back
+
+
+def _without(unit: Tensor, metric: Tensor | None, blocks: Tensor) -> Tensor:
+    """``(I - x x^T W) J`` for the blocks ``J (B, R, d, d)`` or ``(B, R, C, d, d)`` of each token of ``unit (B, R, d)``."""
+    spread = unit if blocks.ndim == 4 else unit.unsqueeze(2)
+    low = _lowered(unit, metric) if blocks.ndim == 4 else _lowered(unit, metric).unsqueeze(2)
+    return blocks - spread.unsqueeze(-1) * (low.unsqueeze(-2) @ blocks)
 
 
 def _metric(batch: Batch) -> Tensor | None:
@@ -158,29 +173,19 @@ def spectrum(batch: Batch) -> BatchedEigenvalues:
         blocks = jacobian_rows(batch, list(rows))
         frames = tangent_frames(batch, list(rows))
         small = torch.einsum("bria,brlij,bljc->brlac", frames, blocks, frames)
-        full = small.permute(0, 1, 3, 2, 4).reshape(batch.count, n * directions, n * directions)
-        return BatchedEigenvalues(_eigenvalues(full), (1,) * (n * directions), system.time)
+        return BatchedEigenvalues(block_eigenvalues(small, small[:, :0, 0]), (1,) * (n * directions), system.time)
     labels = batch.groups
     first = [labels.index(label) for label in dict.fromkeys(labels)]
-    members = [[i for i, label in enumerate(labels) if label == labels[rep]] for rep in first]
-    blocks = jacobian_rows(batch, first)
+    sizes = [labels.count(labels[each]) for each in first]
+    tokens = batch.tokens[:, first]
+    blocks, own = _parts(batch, tokens, tokens, torch.tensor(sizes, dtype=torch.float64).log().expand(len(first), -1))
     frames = tangent_frames(batch, first)
-    summed = torch.stack([blocks[:, :, group].sum(2) for group in members], 2)
-    small = torch.einsum("bria,brlij,bljc->brlac", frames, summed, frames)
-    m = len(first)
-    quotient = small.permute(0, 1, 3, 2, 4).reshape(batch.count, m * directions, m * directions)
-    values, counts = [_eigenvalues(quotient)], [1] * (m * directions)
-    for r, group in enumerate(members):
-        if len(group) > 1:
-            difference = blocks[:, r, group[0]] - blocks[:, r, group[1]]
-            inside = frames[:, r].mT @ difference @ frames[:, r]
-            values.append(_eigenvalues(inside))
-            counts += [len(group) - 1] * directions
-    return BatchedEigenvalues(torch.cat(values, -1), tuple(counts), system.time)
-
-
-def _eigenvalues(matrices: Tensor) -> Tensor:
-    finite = torch.isfinite(matrices).all(-1).all(-1)
-    ready = torch.where(finite[:, None, None], matrices, torch.zeros_like(matrices))
-    values = eigvals(ready)
-    return torch.where(finite.unsqueeze(-1), values, torch.full_like(values, torch.nan))
+    alone = frames.mT @ own @ frames
+    quotient = (frames.mT.unsqueeze(2) @ blocks) @ frames.unsqueeze(1)
+    quotient.diagonal(dim1=1, dim2=2).add_(alone.movedim(1, -1))
+    several = [r for r, size in enumerate(sizes) if size > 1]
+    values = block_eigenvalues(quotient, alone[:, several])
+    counts = [1] * (len(first) * directions)
+    for r in several:
+        counts += [sizes[r] - 1] * directions
+    return BatchedEigenvalues(values, tuple(counts), system.time)
