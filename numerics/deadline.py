@@ -24,11 +24,12 @@ UNBROKEN = frozenset(
     {"coverage.collector", "coverage.control", "importlib._bootstrap", "_frozen_importlib", "importlib"}
 )
 #: Entering and leaving a ``with`` is not broken off: gradients would stay off, or a precision changed, in all that follows.
-#: (Only where it is short: those of the modules in WAITING wait for other processes or threads.)
-CONTEXTS = frozenset({"__enter__", "__exit__"})
+#: (Only where it is short: those of the modules in WAITING wait for other processes or threads.)  Nor is what the interpreter
+#: calls by itself, the end of an object and what Hypothesis does at each collection of garbage: an exception there is dropped.
+CONTEXTS = frozenset({"__enter__", "__exit__", "__del__", "gc_callback"})
 WAITING = ("concurrent", "multiprocessing", "subprocess", "threading", "joblib", "distributed")
-#: Seconds until the alarm rings again.
-MOMENT = 1e-3
+#: Seconds until the alarm rings again; and where it was heard, in case that somebody drops every exception.
+MOMENT, AGAIN = 1e-3, 1.0
 
 
 class OutOfTime(BaseException):
@@ -51,15 +52,16 @@ def tick() -> None:
 def patient() -> Iterator[None]:
     """No alarm rings inside the block: for code that must not be interrupted, and asks :func:`is_over` itself."""
     alarm = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    start, end = time.time(), getattr(_LOCAL, "end", None)
+    _LOCAL.patient = True  # an alarm that rang just now is not heard, and not forgotten: its time is that of the end
     waiting = signal.setitimer(signal.ITIMER_REAL, 0)[0] if alarm else 0.0
-    start = time.time()
-    _LOCAL.patient = True
     try:
         yield
     finally:
         _LOCAL.patient = False
-        if waiting:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-6, waiting - (time.time() - start)))
+        if alarm and (waiting or end is not None):
+            left = waiting - (time.time() - start) if end is None else end - time.time()
+            signal.setitimer(signal.ITIMER_REAL, min(LONGEST, max(1e-6, left)))
 
 
 @contextmanager
@@ -92,7 +94,8 @@ def limited(end: float | None) -> Iterator[None]:
         try:
             yield
         finally:
-            if alarm:
+            if alarm:  # nobody hears it from here on: an alarm between these lines would end the process
+                signal.signal(signal.SIGALRM, signal.SIG_IGN)
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 signal.signal(signal.SIGALRM, before)
                 if waiting:
@@ -103,6 +106,8 @@ def limited(end: float | None) -> Iterator[None]:
 
 def _ring(number: int, frame: FrameType | None) -> None:
     """Stop the work, or ring again in a moment where what would be stopped is an import, coverage, or the edge of a ``with``."""
+    if getattr(_LOCAL, "patient", False):
+        return
     while frame is not None:
         module = str(frame.f_globals.get("__name__"))
         edge = frame.f_code.co_name in CONTEXTS and module.split(".")[0] not in WAITING
@@ -110,4 +115,5 @@ def _ring(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, MOMENT)
             return
         frame = frame.f_back
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)
     raise OutOfTime

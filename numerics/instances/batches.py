@@ -366,16 +366,20 @@ def _outlasts(key: Any, changed: frozenset[str]) -> bool:
     return changed.isdisjoint(each.name for each in term.free_symbols)
 
 
-def joined(batches: Sequence[Batch]) -> list[Batch]:
+def joined(batches: Sequence[Batch], most: int | None = None) -> list[Batch]:
     """The same instances in as few batches as their shapes allow: a trajectory costs the same for many at once.
 
-    Batches of one system, shape, indices, mask and number of heads become one, in the order of their first members.
+    Batches of one system, shape, indices, mask and number of heads become one, in the order of their first members; with
+    ``most`` only until they have so many instances, since work that is done once is fastest on what a processor's cache holds.
     """
-    groups: dict[Any, list[Batch]] = {}
+    groups: dict[Any, list[list[Batch]]] = {}
     for batch in batches:
         if batch.count:
-            groups.setdefault(_kind(batch), []).append(batch)
-    return [_together(each) if len(each) > 1 else each[0] for each in groups.values()]
+            parts = groups.setdefault(_kind(batch), [])
+            if not parts or (most is not None and sum(each.count for each in parts[-1]) + batch.count > most):
+                parts.append([])
+            parts[-1].append(batch)
+    return [_together(each) if len(each) > 1 else each[0] for parts in groups.values() for each in parts]
 
 
 def _kind(batch: Batch) -> Any:

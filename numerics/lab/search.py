@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -46,7 +46,7 @@ from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.terms import MatrixNumber, k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["SEEN", "SearchFinding", "Unit", "UnitResult", "methods", "run_unit", "units"]
+__all__ = ["SEEN", "SearchFinding", "Unit", "UnitResult", "looked_at_together", "methods", "run_unit", "units"]
 
 #: Violations below this are rounding.
 SEEN = 1e-9
@@ -56,6 +56,8 @@ EDGE = 1e-11
 FAR_SCORES = (64.0, 4096.0)
 #: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
 OVER = 4
+#: Instances whose spectra or predicates are looked at at once.
+CACHED = 1024
 STRUCTURED = "small structured matrices"
 
 
@@ -269,7 +271,7 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     cells = max(6, unit.size // 256) if target.about_limits else _cells(unit)  # a trajectory costs the same for many
     drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
     corners = drawn.corners
-    for batch in joined(drawn.batches) if target.about_limits else drawn.batches:
+    for batch in looked_at_together(drawn.batches, target.about_limits):
         tick()
         batch = within_premise(target, batch)
         values = target.violation(batch)
@@ -279,6 +281,11 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
         if going is not None:
             nothing = ON_BOUNDARY * torch.linspace(1, 0.5, going.count, dtype=torch.float64)
             yield Piece(going, nothing, target.plan, 0, hints=nothing > 0, restless=True)
+
+
+def looked_at_together(batches: Sequence[Batch], about_limits: bool) -> list[Batch]:
+    """Batches as a unit looks at them: all of a shape at once along trajectories, small ones together for what is done once."""
+    return joined(batches, None if about_limits else CACHED)
 
 
 def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:

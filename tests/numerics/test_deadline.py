@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from threading import Event
 import mpmath
 import torch
 
-from eigentoken.numerics.deadline import OutOfTime, limited
+from eigentoken.numerics.deadline import OutOfTime, limited, patient
 
 #: So often the alarm must have found the work in each of its parts.
 ALARMS = 150
@@ -56,3 +57,60 @@ def test_waiting_for_other_processes_is_still_stopped() -> None:
     except OutOfTime:
         go.set()
     assert worker.result()
+
+
+def test_an_alarm_at_the_very_end_does_not_kill_the_process() -> None:
+    """It used to ring again after the handler was taken away: the process ended with "Alarm clock"."""
+    rings, begun = 0, time.time()
+    before = signal.signal(signal.SIGALRM, lambda number, frame: late.append(number))
+    late: list[int] = []
+    try:
+        while time.time() - begun < 3.0:
+            for part in range(20):
+                try:
+                    with limited(time.time() + 4e-4):
+                        last = time.time() + 2e-4 + 2e-5 * part
+                        while time.time() < last:
+                            pass
+                except OutOfTime:
+                    rings += 1
+        time.sleep(0.02)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rings > ALARMS and late == []
+
+
+def test_an_alarm_whose_exception_is_dropped_rings_again() -> None:
+    class Dropping:
+        def dropped(self) -> None:
+            try:
+                time.sleep(0.1)
+            except BaseException:  # as the interpreter does in a callback
+                return
+
+    begun = time.time()
+    try:
+        with limited(time.time() + 0.02):
+            Dropping().dropped()
+            while time.time() - begun < 10:
+                pass
+    except OutOfTime:
+        pass
+    assert time.time() - begun < 5
+
+
+def test_what_must_not_be_interrupted_is_stopped_after_it() -> None:
+    begun = time.time()
+    for _ in range(50):
+        try:
+            with limited(time.time() + 1e-3):
+                with patient():
+                    last = time.time() + 3e-3
+                    while time.time() < last:
+                        pass
+                while time.time() - begun < 20:
+                    pass
+        except OutOfTime:
+            continue
+        raise AssertionError("it was not stopped")
+    assert time.time() - begun < 5
