@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import time
 from collections.abc import Iterator
@@ -61,19 +62,19 @@ def test_waiting_for_other_processes_is_still_stopped() -> None:
 
 def test_an_alarm_at_the_very_end_does_not_kill_the_process() -> None:
     """It used to ring again after the handler was taken away: the process ended with "Alarm clock"."""
-    rings, begun = 0, time.time()
-    before = signal.signal(signal.SIGALRM, lambda number, frame: late.append(number))
+    rings, begun, chance = 0, time.time(), random.Random(0)
     late: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: late.append(number))
     try:
-        while time.time() - begun < 3.0:
-            for part in range(20):
-                try:
-                    with limited(time.time() + 4e-4):
-                        last = time.time() + 2e-4 + 2e-5 * part
-                        while time.time() < last:
-                            pass
-                except OutOfTime:
-                    rings += 1
+        while time.time() - begun < 4.0:
+            length = chance.uniform(3e-4, 5e-4)
+            try:
+                with limited(time.time() + 4e-4):
+                    last = time.time() + length
+                    while time.time() < last:
+                        pass
+            except OutOfTime:
+                rings += 1
         time.sleep(0.02)
     finally:
         signal.signal(signal.SIGALRM, before)
