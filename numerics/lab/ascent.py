@@ -9,6 +9,9 @@ not get worse, stays where it was with a shorter step.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -31,6 +34,8 @@ STEPS = 12
 LAYERS = 40
 #: Steps of a flow after which a region may be left; what a start outside it costs.
 FLOW_STEPS, PENALTY = 4, 20.0
+#: Rows of matrices and tokens may become so long, or so many times as long as they were.
+WIDE, ROOM = 6.0, 2.0
 #: Along a boundary so many times as many steps are made.
 SLIDES = 3
 
@@ -43,7 +48,7 @@ def climb(target: Target, batch: Batch, steps: int = STEPS) -> tuple[Batch, int]
     reach = torch.full((batch.count,), 0.1, dtype=torch.float64)
     with torch.no_grad():
         height = _objective(target, batch)
-    looked = batch.count
+    looked, window = batch.count, None if target.about_limits else _Window.around(batch)
     kept = isinstance(getattr(target.inner, "region", None), StateRegion)
     for step in range(steps * SLIDES if kept else steps):
         tick()
@@ -57,11 +62,39 @@ def climb(target: Target, batch: Batch, steps: int = STEPS) -> tuple[Batch, int]
             value = _objective(target, tried)
             good = (value > height) & (condition_violation(target.plan, tried) < 0) & tried.finite
             good = good & premise_holds(target, tried)
+            good = good if window is None else good & window.holds(tried)
         looked += batch.count
         batch = picked(good, tried, batch)
         height = torch.where(good, value, height)
         reach = torch.where(good, reach * 1.5, reach * 0.4)
     return batch, looked
+
+
+@dataclass(frozen=True)
+class _Window:
+    """How large the matrices and tokens of each instance may become: far out a violation is rounding more than anything else.
+
+    A conjecture about large numbers begins with such, and has a window around them; one about limits has none.
+    """
+
+    most: Mapping[str, Tensor]
+
+    @classmethod
+    def around(cls, batch: Batch) -> _Window:
+        return cls({name: (ROOM * size).clamp_min(WIDE) for name, size in _sizes(batch).items()})
+
+    def holds(self, batch: Batch) -> Tensor:
+        inside = torch.ones(batch.count, dtype=torch.bool)
+        for name, size in _sizes(batch).items():
+            inside = inside & (size <= self.most[name])
+        return inside
+
+
+def _sizes(batch: Batch) -> dict[str, Tensor]:
+    found = {name: value for name, value in leaves(batch).items() if value.ndim > 1} | {"tokens": batch.tokens}
+    return {
+        name: torch.linalg.vector_norm(value, dim=-1).reshape(batch.count, -1).amax(-1) for name, value in found.items()
+    }
 
 
 def _objective(target: Target, batch: Batch) -> Tensor:

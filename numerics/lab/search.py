@@ -33,6 +33,7 @@ from eigentoken.numerics.lab.known_starts import known_starts
 from eigentoken.numerics.lab.premises import within_premise
 from eigentoken.numerics.lab.rings import growing_rings, has_rings
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
+from eigentoken.numerics.lab.steadiness import is_steady
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
@@ -56,6 +57,8 @@ EDGE = 1e-11
 FAR_SCORES = (64.0, 4096.0)
 #: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
 OVER = 4
+#: Violations of a batch that are looked at again, whether they are rounding, until two are not.
+DOUBTED = 8
 #: Instances whose spectra or predicates are looked at at once.
 CACHED = 1024
 STRUCTURED = "small structured matrices"
@@ -130,7 +133,7 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
     """Do one unit of work; at ``end`` (a time of the clock) it stops with what it has."""
     load()
     torch.set_num_threads(1)
-    gathered = _Gathered(unit, target.about_limits)
+    gathered = _Gathered(unit, target)
     start = time.time()
     if unit.seconds is not None:
         end = min(start + unit.seconds, math.inf if end is None else end)
@@ -165,8 +168,8 @@ class Piece:
 class _Gathered:
     """The best instances over all pieces, and the counts."""
 
-    def __init__(self, unit: Unit, about_limits: bool = False) -> None:
-        self.unit, self.about_limits = unit, about_limits
+    def __init__(self, unit: Unit, target: Target) -> None:
+        self.unit, self.target = unit, target
         self.tried = self.unsettled = 0
         self.best = float("-inf")
         self.findings: list[SearchFinding] = []
@@ -188,15 +191,24 @@ class _Gathered:
         # within rounding of the boundary no violation was seen: that is for the exact check
         hints = piece.values == ON_BOUNDARY
         hints = hints if piece.hints is None else hints | piece.hints
-        if not bool(hints.all()):
-            self.best = max(self.best, float(clean[~hints].max()))
-        for index in clean.argsort(descending=True)[:2].tolist():
+        taken, rounding = 0, torch.zeros_like(hints)
+        for index in clean.argsort(descending=True)[:DOUBTED].tolist():
             value, hint = float(clean[index]), bool(hints[index])
-            if value > SEEN or hint:
-                alone = piece.batch.take([index])
-                hint = hint or (self.about_limits and on_the_edge(piece.plan, alone))
-                found = SearchFinding(alone, piece.plan, value, self.unit.method, hint, piece.restless, piece.ring)
-                self.findings.append(found)
+            if taken == 2 or not (value > SEEN or hint):
+                break
+            alone = piece.batch.take([index])
+            if not hint and not is_steady(self.target, alone, value):
+                rounding[index] = True
+                continue
+            taken += 1
+            hint = hint or (self.target.about_limits and on_the_edge(piece.plan, alone))
+            found = SearchFinding(alone, piece.plan, value, self.unit.method, hint, piece.restless, piece.ring)
+            self.findings.append(found)
+        if bool(rounding.any()) and taken == 0:  # what is below those that are rounding is not looked at
+            clean = clean.clamp_max(0.0)
+        judged = clean[~hints & ~rounding]
+        if len(judged):
+            self.best = max(self.best, float(judged.max()))
 
     def result(self, most: int = 6) -> UnitResult:
         def simplest(each: SearchFinding) -> tuple[Any, ...]:

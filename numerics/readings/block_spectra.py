@@ -88,7 +88,10 @@ def _written_down(diagonals: Tensor, groups: int) -> Tensor:
     middle, half = (a + d) / 2, (a - d) / 2
     below = half * half + b * c
     root = below.abs().sqrt()
-    real, turning = torch.where(below >= 0, root, torch.zeros_like(root)), torch.where(below < 0, root, torch.zeros_like(root))
+    real, turning = (
+        torch.where(below >= 0, root, torch.zeros_like(root)),
+        torch.where(below < 0, root, torch.zeros_like(root)),
+    )
     pairs = torch.complex(torch.cat([middle + real, middle - real], -1), torch.cat([turning, -turning], -1))
     return torch.cat([pairs, _complex(rest)], -1)
 
