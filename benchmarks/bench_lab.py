@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from eigentoken.numerics.instances.batches import Batch
-from eigentoken.numerics.instances.plans import Plan, plan_for
+from eigentoken.numerics.instances.batches import Batch, together
+from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.instances.strategies import plan_instances
 from eigentoken.numerics.lab import Conjecture
 from eigentoken.numerics.lab.predicates import predicate_violation
 from eigentoken.numerics.lab.search import looked_at_together
-from eigentoken.numerics.lab.targets import targets
+from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.numerics.readings import load
 from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Stable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import BipartiteAt, ConsensusAt
-from eigentoken.theory.language.readings import GENERATED, OBSERVED
+from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.terms import Eigenvalue, SpectralNorm, alpha, matrix
 
 V = matrix("V")
@@ -55,11 +55,6 @@ FREE = Conjecture("free", "attention-map", CONDITIONS, holds_if=within_reach, n=
 FREE_COUNTS = (3_000, 150)
 
 
-def planned(system: str, claim: Claim) -> Plan:
-    plan: Plan = GENERATED(claim, plan_for(system, CONDITIONS).sized((8,), (8,)))
-    return plan
-
-
 def observed(claim: Claim | Conjecture, batch: Batch) -> None:
     if isinstance(claim, Conjecture):
         predicate_violation(claim, batch)
@@ -67,12 +62,12 @@ def observed(claim: Claim | Conjecture, batch: Batch) -> None:
         OBSERVED(claim, batch)
 
 
-def batched(plan: Plan, claim: Claim | Conjecture, count: int) -> float:
+def batched(aim: Target, claim: Claim | Conjecture, count: int) -> float:
     """Instances per second in batches, as a unit of the search has them: drawing, joining, conditions and claim together."""
     start = time.process_time()
-    drawn = sample(plan, count, 1, cells_at_most=8)
-    for batch in looked_at_together(drawn.batches, isinstance(claim, AlmostEveryConverges)):
-        observed(claim, batch)
+    drawn = sample(aim.plan, count, 1, cells_at_most=8)
+    for each in looked_at_together(drawn.batches, aim):
+        observed(claim, together(each))
     return drawn.count / (time.process_time() - start)
 
 
@@ -107,15 +102,17 @@ def measure(report: Callable[[str], None] = print) -> dict[str, dict[str, float]
     """Both rates and their ratio, for each kind of claim."""
     load()
     found: dict[str, dict[str, float]] = {}
-    cases: list[tuple[str, Plan, Claim | Conjecture, int, int]] = [
-        (name, planned(system, claim), claim, many, few) for name, (system, claim, many, few) in CASES.items()
-    ]
-    (aim,) = targets(FREE)
-    cases.append(("predicate", aim.plan, FREE, *FREE_COUNTS))
-    for name, plan, claim, many, few in cases:
-        batched(plan, claim, 64)  # warm up
-        single = one_by_one(plan, claim, few)
-        rate = batched(plan, claim, many)
+    aims = {
+        name: targets(Conjecture(name, system, CONDITIONS, [claim], n=[8], d=[8]))[0]
+        for name, (system, claim, _, _) in CASES.items()
+    }
+    counts = {name: case[2:] for name, case in CASES.items()}
+    aims["predicate"], counts["predicate"] = targets(FREE)[0], FREE_COUNTS
+    for name, aim in aims.items():
+        claim, (many, few) = aim.claim or FREE, counts[name]
+        batched(aim, claim, 64)  # warm up
+        single = one_by_one(aim.plan, claim, few)
+        rate = batched(aim, claim, many)
         found[name] = {"batched": rate, "one_by_one": single, "ratio": rate / single}
         report(f"{name}: {rate:.0f}/s in batches, {single:.1f}/s one by one, ratio {rate / single:.0f}")
     return found

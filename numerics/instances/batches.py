@@ -26,7 +26,7 @@ from eigentoken.theory.language.readings import VALUE
 from eigentoken.theory.systems.algebra import MaskValue, ParameterValue
 from eigentoken.theory.systems.system import System
 
-__all__ = ["Batch", "Wave", "joined", "relation_violation"]
+__all__ = ["Batch", "Wave", "alike", "joined", "relation_violation", "together"]
 
 
 #: An eigenvalue with a larger imaginary part (relative to the largest) is complex, and has no real eigenvector.
@@ -366,11 +366,18 @@ def _outlasts(key: Any, changed: frozenset[str]) -> bool:
     return changed.isdisjoint(each.name for each in term.free_symbols)
 
 
-def joined(batches: Sequence[Batch], most: int | None = None) -> list[Batch]:
+def joined(batches: Sequence[Batch]) -> list[Batch]:
     """The same instances in as few batches as their shapes allow: a trajectory costs the same for many at once.
 
-    Batches of one system, shape, indices, mask and number of heads become one, in the order of their first members; with
-    ``most`` only until they have so many instances, since work that is done once is fastest on what a processor's cache holds.
+    Batches of one system, shape, indices, mask and number of heads become one, in the order of their first members.
+    """
+    return [together(each) for each in alike(batches)]
+
+
+def alike(batches: Sequence[Batch], most: int | None = None) -> list[list[Batch]]:
+    """The batches that can become one, in the order of their first members, without empty ones.
+
+    With ``most`` only until they have so many instances: what is done once is fastest on what a processor's cache holds.
     """
     groups: dict[Any, list[list[Batch]]] = {}
     for batch in batches:
@@ -379,7 +386,12 @@ def joined(batches: Sequence[Batch], most: int | None = None) -> list[Batch]:
             if not parts or (most is not None and sum(each.count for each in parts[-1]) + batch.count > most):
                 parts.append([])
             parts[-1].append(batch)
-    return [_together(each) if len(each) > 1 else each[0] for parts in groups.values() for each in parts]
+    return [each for parts in groups.values() for each in parts]
+
+
+def together(batches: Sequence[Batch]) -> Batch:
+    """One batch of those that are alike."""
+    return _together(batches) if len(batches) > 1 else batches[0]
 
 
 def _kind(batch: Batch) -> Any:

@@ -159,6 +159,8 @@ def draft(plan: Plan, batch: Batch, denominator: int, *, as_it_stands: bool = Fa
         batch = _on_the_unit_metric(batch)
     ready = turned(batch, torch.eye(batch.d, dtype=torch.float64) if as_it_stands else _basis(plan, batch))
     factor = _metric_factor(ready, denominator) if curved else None
+    if curved and factor is None:
+        return None
     asked_of = [*plan.matrices.items(), *(() if plan.head_plan is None else plan.head_plan.matrices.items())]
     symmetric = {
         getattr(term, "name", "")
@@ -384,9 +386,11 @@ def rows_of(matrix: Number) -> Rows:
 
 
 def _metric_factor(batch: Batch, denominator: int) -> Any:
-    """A rational lower triangular L, with a positive diagonal, near the one with ``W = L L^T``."""
-    floats = torch.linalg.cholesky(batch.named(str(batch.system.metric))[0]).tolist()
-    least = Fraction(1, denominator)
+    """A rational lower triangular L, with a positive diagonal, near the one with ``W = L L^T``; ``None``: W is not definite."""
+    lower, failed = torch.linalg.cholesky_ex(batch.named(str(batch.system.metric))[0])
+    if int(failed):
+        return None
+    floats, least = lower.tolist(), Fraction(1, denominator)
     return exact_rows(
         [
             [

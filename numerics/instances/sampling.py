@@ -81,12 +81,17 @@ def branches(plan: Plan) -> list[Plan]:
 
 
 def condition_violation(plan: Plan, batch: Batch) -> Tensor:
-    """The worst violation over all conditions of the plan (their negations for near misses)."""
+    """The worst violation over all conditions of the plan (their negations for near misses); a metric that is none breaks all."""
     worst = torch.full((batch.count,), -torch.inf, dtype=torch.float64)
     for condition, satisfied in plan.conditions:
         value = OBSERVED(condition, batch)
         worst = torch.maximum(worst, value if satisfied else -value)
-    return torch.where(batch.undefined, torch.full_like(worst, torch.inf), worst)
+    broken = batch.undefined
+    if batch.system.metric is not None:
+        metric = batch.named(batch.system.metric)
+        failed = torch.linalg.cholesky_ex(metric(0.0) if callable(metric) else metric).info
+        broken = broken | (failed != 0)
+    return torch.where(broken, torch.full_like(worst, torch.inf), worst)
 
 
 def sample(

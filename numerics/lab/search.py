@@ -22,7 +22,7 @@ from torch import Tensor
 
 from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.instances.batches import Batch, joined
+from eigentoken.numerics.instances.batches import Batch, alike, together
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.regions import margin_of, to_the_edge
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample
@@ -192,7 +192,7 @@ class _Gathered:
         hints = piece.values == ON_BOUNDARY
         hints = hints if piece.hints is None else hints | piece.hints
         taken, rounding = 0, torch.zeros_like(hints)
-        for index in clean.argsort(descending=True)[:DOUBTED].tolist():
+        for index in clean.argsort(descending=True, stable=True)[:DOUBTED].tolist():
             value, hint = float(clean[index]), bool(hints[index])
             if taken == 2 or not (value > SEEN or hint):
                 break
@@ -283,10 +283,16 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     cells = max(6, unit.size // 256) if target.about_limits else _cells(unit)  # a trajectory costs the same for many
     drawn = sample(target.plan, unit.size, unit.seed, cells_at_most=cells)
     corners = drawn.corners
-    for batch in looked_at_together(drawn.batches, target.about_limits):
+    for each in looked_at_together(drawn.batches, target):
         tick()
-        batch = within_premise(target, batch)
+        # along trajectories what was joined is one piece; elsewhere each corner keeps its worst instances
+        batch = within_premise(target, together(each))
         values = target.violation(batch)
+        if len(each) > 1 and not target.about_limits:
+            for part, own in zip(each, values.split([part.count for part in each]), strict=True):
+                yield Piece(part, own, target.plan, part.count, corners)
+                corners = {}
+            continue
         yield Piece(batch, values, target.plan, batch.count, corners)
         corners = {}
         going = restless(target.claim, batch, values)
@@ -295,9 +301,11 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
             yield Piece(going, nothing, target.plan, 0, hints=nothing > 0, restless=True)
 
 
-def looked_at_together(batches: Sequence[Batch], about_limits: bool) -> list[Batch]:
-    """Batches as a unit looks at them: all of a shape at once along trajectories, small ones together for what is done once."""
-    return joined(batches, None if about_limits else CACHED)
+def looked_at_together(batches: Sequence[Batch], target: Target) -> list[list[Batch]]:
+    """Batches as a unit looks at them: all of a shape at once along trajectories, small ones at once for what is done once."""
+    if target.claim is None and target.conjecture.given is not None:  # instances leave a batch, or move in it
+        return [[each] for each in batches if each.count]
+    return alike(batches, None if target.about_limits else CACHED)
 
 
 def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:

@@ -21,7 +21,7 @@ LEAST = 2
 
 
 def block_eigenvalues(blocks: Tensor, alone: Tensor) -> Tensor:
-    """The eigenvalues ``(B, G m + K m)`` of the matrices of blocks ``(B, G, G, m, m)``, and of the K matrices ``alone (B, K, m, m)``.
+    """The eigenvalues of the matrices of blocks ``(B, G, G, m, m)``, then those of the K matrices ``alone (B, K, m, m)``.
 
     They are complex; ``nan`` where an entry is not finite.
 
@@ -57,7 +57,7 @@ def _by_lapack(everything: Tensor, groups: int) -> Tensor:
 
 
 def _in_one_basis(everything: Tensor) -> tuple[Tensor, Tensor]:
-    """The diagonals ``(B, J, m)`` of all matrices in the basis of eigenvectors of one combination, and whether they are diagonal."""
+    """The diagonals ``(B, J, m)`` of all matrices in a basis of eigenvectors of one combination; and are they diagonal in it?"""
     scale = everything.abs().flatten(1).amax(-1)
     limit = ROUNDING * scale
     symmetric = (everything - everything.mT).abs().flatten(1).amax(-1) <= limit
