@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from eigentoken.numerics.instances.batches import Batch, together
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.joining import together
 from eigentoken.numerics.instances.plans import Plan
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.instances.strategies import plan_instances

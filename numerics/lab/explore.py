@@ -29,7 +29,8 @@ from eigentoken.documents.explore_document import ExploreDocument
 from eigentoken.documents.explore_document import Proposal as ProposalDocument
 from eigentoken.files.writing import write_text
 from eigentoken.numerics.deadline import OutOfTime, limited
-from eigentoken.numerics.instances.batches import Batch, joined
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.plans import Contradiction, plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError

@@ -50,7 +50,7 @@ def restless(claim: Claim | None, batch: Batch, values: Tensor) -> Batch | None:
         some = some[batch.parameters["alpha"][some].argsort()]  # long steps throw tokens about
     some = some[:MOST]
     asked = batch.take(some)
-    end = run(asked)
+    end = run(batch).take(some)
     going = end.finite & (end.motion > MOVING) & (end.size < 1e3)
     going &= distance(claim.place, asked, end.final) > AWAY
     return asked.take(going) if bool(going.any()) else None

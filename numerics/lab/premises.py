@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from eigentoken.numerics.deadline import tick
-from eigentoken.numerics.instances.batches import Batch, joined
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.numerics.instances.states import on_manifold, place_state
 from eigentoken.numerics.lab.predicates import premise_height

@@ -22,7 +22,8 @@ from torch import Tensor
 
 from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.instances.batches import Batch, alike, together
+from eigentoken.numerics.instances.batches import Batch
+from eigentoken.numerics.instances.joining import alike, together
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.regions import margin_of, to_the_edge
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample

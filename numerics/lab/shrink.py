@@ -15,9 +15,10 @@ from typing import Any
 import torch
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
-from eigentoken.numerics.instances.batches import Batch, joined
+from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
 from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.rational import LADDER
 from eigentoken.numerics.instances.sampling import branches, condition_violation, sample

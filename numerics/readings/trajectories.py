@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -75,9 +75,20 @@ class ObservedTrajectories:
         """At rest: the last motion is far below what any slow approach would still show, and its causes cancel."""
         return self.finite & (self.motion <= STILL * (1 + self.size)) & ~self.slow
 
+    def take(self, index: Tensor) -> ObservedTrajectories:
+        """The trajectories with these numbers."""
+        return ObservedTrajectories(*(getattr(self, each.name)[index] for each in fields(self)))
+
 
 def run(batch: Batch, layers: int = LAYERS) -> ObservedTrajectories:
-    """Follow every instance: ``layers`` layers of a map, or a flow for a fixed number of steps."""
+    """Follow every instance: ``layers`` layers of a map, or a flow for a fixed number of steps; the batch remembers it."""
+    found: ObservedTrajectories | None = batch._memory.get(("trajectories", layers))
+    if found is None:
+        found = batch._memory["trajectories", layers] = _run(batch, layers)
+    return found
+
+
+def _run(batch: Batch, layers: int) -> ObservedTrajectories:
     with torch.no_grad():
         if batch.system.time is Time.MAP:
             final, moved, finite = _map(batch, layers)

@@ -11,9 +11,9 @@ import pytest
 import sympy as sp
 import torch
 
-from eigentoken.numerics.instances.batches import joined
 from eigentoken.numerics.instances.exact import ExactDraft
 from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.instances.structured import mirrored_states
