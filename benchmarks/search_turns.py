@@ -23,9 +23,9 @@ from typing import Any
 from blind_runs import listed
 
 from eigentoken.numerics.lab import Conjecture
+from eigentoken.numerics.lab.gathering import Unit, UnitResult
 from eigentoken.numerics.lab.refutation import prepared, refute_conjecture
 from eigentoken.numerics.lab.scale_out import Workers
-from eigentoken.numerics.lab.search import Unit, UnitResult
 from eigentoken.numerics.lab.targets import Target
 
 #: Seconds to the end of the last first unit, the share of the time beyond it, and instances in a minute.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import combinations_with_replacement, permutations, product
+from functools import lru_cache
+from itertools import combinations_with_replacement, islice, permutations, product
 
 import torch
 from torch import Tensor
@@ -27,6 +28,8 @@ STEPS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
 STATES = 124
 #: This share of the states of three tokens or more with equal weights is on one line.
 LINED = 0.15
+#: So many diagonal matrices of one size are kept.
+MOST_DIAGONALS = 4096
 SMALL = (0.0, 1.0, -1.0, 2.0, -2.0, -3.0)
 
 
@@ -201,6 +204,14 @@ def _simple_fixed(d: int, asked: MatrixPlan) -> Tensor:
     return torch.stack(listed)
 
 
+@lru_cache(maxsize=32)
+def _diagonals(d: int) -> Tensor:
+    """Diagonal matrices with entries from a short list in its order: all of them, or evenly many where there are more."""
+    step = max(1, math.comb(len(SPECTRUM) + d - 1, d) // MOST_DIAGONALS)
+    rows = islice(combinations_with_replacement(SPECTRUM, d), 0, None, step)
+    return torch.diag_embed(torch.tensor(list(rows), dtype=torch.float64))
+
+
 def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool) -> Tensor:
     eye = torch.eye(d, dtype=torch.float64)
     if asked.fixed is not None or metric:
@@ -208,11 +219,9 @@ def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool
             return _simple_fixed(d, asked)
         factor = 1.0 if asked.fixed is None else multiple_of_identity(asked.fixed)
         return _simple_orthogonal(d, asked) if factor is None else (factor * eye).unsqueeze(0)
-    diagonals = [
-        torch.diag(torch.tensor(each, dtype=torch.float64)) for each in combinations_with_replacement(SPECTRUM, d)
-    ]
+    diagonals = _diagonals(d)
     if asked.symmetric and not isinstance(plan.place, AntipodalAt | Polygonal):
-        return torch.stack(diagonals)
+        return diagonals
     if asked.symmetric:
         mixed = []
         for entries in product((1.0, 0.0, -1.0, 2.0), repeat=3):
@@ -220,7 +229,7 @@ def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool
             if d > 1:
                 block[0, 1] = block[1, 0] = entries[2]
             mixed.append(block)
-        return torch.stack(diagonals + mixed)
+        return torch.cat([diagonals, torch.stack(mixed)])
     listed = [torch.zeros_like(eye), eye, -eye, 3 * eye, -3 * eye]
     skew = torch.zeros_like(eye)
     if d > 1:
@@ -233,5 +242,4 @@ def _candidates(plan: Plan, asked: MatrixPlan, d: int, score: bool, metric: bool
                 listed += [single, single + eye]
                 if score:
                     listed.append(single + single.T)
-    listed += diagonals[:: max(1, len(diagonals) // 24)]
-    return torch.stack(listed)
+    return torch.cat([torch.stack(listed), diagonals[:: max(1, len(diagonals) // 24)]])

@@ -13,8 +13,8 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.numerics.lab.certify import Certified
+from eigentoken.numerics.lab.gathering import SEEN, SearchFinding
 from eigentoken.numerics.lab.premises import leaves, moved_by, picked, premise_holds
-from eigentoken.numerics.lab.search import SEEN, SearchFinding
 from eigentoken.numerics.lab.targets import Target
 
 __all__ = ["descended"]

@@ -34,8 +34,8 @@ from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.plans import Contradiction, plan_for
 from eigentoken.numerics.instances.sampling import condition_violation, sample
 from eigentoken.numerics.lab.conjectures import Conjecture, ConjectureError
+from eigentoken.numerics.lab.gathering import SEEN, on_the_edge
 from eigentoken.numerics.lab.refutation import refute
-from eigentoken.numerics.lab.search import SEEN, on_the_edge
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.numerics.lab.vocabulary import TOPICS, claims_about, condition_sets, is_trivial, source_of
 from eigentoken.theory.language.claims import Claim

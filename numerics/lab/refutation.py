@@ -15,12 +15,12 @@ from eigentoken.numerics.instances.plans import Contradiction, NotFound
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
+from eigentoken.numerics.lab.gathering import SearchFinding, UnitResult, ranges
 from eigentoken.numerics.lab.predicate_files import file_digest
 from eigentoken.numerics.lab.premises import premise_holds
 from eigentoken.numerics.lab.report import INTERRUPTED, DroppedLine, Progress, RefutationReport, RefutationResult
 from eigentoken.numerics.lab.scale_out import Workers
 from eigentoken.numerics.lab.schedule import FixedOrder, Turns
-from eigentoken.numerics.lab.search import SearchFinding, UnitResult, ranges
 from eigentoken.numerics.lab.shrink import Tried, debunked, shrink
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import Claim

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import cast
 
-from eigentoken.numerics.lab.search import Unit, UnitResult, run_unit
+from eigentoken.numerics.lab.gathering import Unit, UnitResult
+from eigentoken.numerics.lab.search import run_unit
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.pool import BACKENDS, Lost, Pool, Task
 from eigentoken.numerics.readings import load as readings

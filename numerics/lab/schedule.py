@@ -13,7 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from eigentoken.numerics.lab.search import Unit, UnitResult, methods, units
+from eigentoken.numerics.lab.gathering import Unit, UnitResult
+from eigentoken.numerics.lab.search import methods, units
 from eigentoken.numerics.lab.targets import Target
 
 __all__ = ["FIRST_TURNS", "FixedOrder", "Turns"]
@@ -26,6 +27,8 @@ EQUAL = 0.25
 SHORT, LONG, SHARE = 0.4, 6.0, 0.2
 #: A unit that was cut with nothing gets so many times as long.
 PATIENCE = 3.0
+#: A unit that was cut with nothing is made so many times smaller.
+SMALLER = 8
 #: Instances of a first unit: the size of a full one divided by this.
 PARTS = 12
 #: Weight of the bonus for what was tried little.
@@ -120,7 +123,8 @@ class Turns:
         if arm.turns == 2 and not cut:
             arm.size, arm.allowance = arm.full, max(SHORT, 1.5 * result.seconds)
         elif cut and result.tried == 0:
-            arm.size = max(4, arm.size // 2)
+            arm.size = max(4, arm.size // SMALLER)
+            arm.whole = min(arm.whole, SMALLER * arm.size)
             arm.allowance = min(self.longest, PATIENCE * max(arm.allowance, SHORT))
         elif cut:
             arm.allowance = min(self.longest, max(SHORT, 1.3 * arm.allowance))

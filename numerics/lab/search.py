@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-import sympy as sp
 import torch
 from torch import Tensor
 
@@ -30,81 +28,33 @@ from eigentoken.numerics.instances.sampling import branches, condition_violation
 from eigentoken.numerics.instances.structured import mirrored_states, structured_batches
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.follow_up import restless
+from eigentoken.numerics.lab.gathering import SEEN, Gathered, Piece, Unit, UnitResult
 from eigentoken.numerics.lab.known_starts import known_starts
 from eigentoken.numerics.lab.premises import within_premise
 from eigentoken.numerics.lab.rings import growing_rings, has_rings
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
-from eigentoken.numerics.lab.steadiness import is_steady
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, Diverges, Stable
-from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium, Zero
-from eigentoken.theory.language.readings import OBSERVED
 from eigentoken.theory.language.regions import StateRegion
-from eigentoken.theory.language.terms import MatrixNumber, k, matrix
+from eigentoken.theory.language.terms import k, matrix
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["SEEN", "SearchFinding", "Unit", "UnitResult", "looked_at_together", "methods", "run_unit", "units"]
+__all__ = ["looked_at_together", "methods", "run_unit", "units"]
 
-#: Violations below this are rounding.
-SEEN = 1e-9
-#: A relation that holds by less than this holds within rounding.
-EDGE = 1e-11
 #: The sizes of the scores, |W| |x|^2, of starts that are far out.
 FAR_SCORES = (64.0, 4096.0)
 #: Structured instances that are made for each one that is looked at: most miss a condition, and to see that is cheap.
 OVER = 4
-#: Violations of a batch that are looked at again, whether they are rounding, until two are not.
-DOUBTED = 8
+#: Seconds of an author's code between two looks at the time.
+PORTION = 0.05
 #: Instances whose spectra or predicates are looked at at once.
 CACHED = 1024
 STRUCTURED = "small structured matrices"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One piece of work: a method, its seed, how many instances it looks at, and after how many seconds it is cut."""
-
-    method: str
-    seed: int
-    size: int
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class SearchFinding:
-    """A float violation: the single instance, the plan (with its place) that it belongs to, and who found it."""
-
-    batch: Batch
-    plan: Plan
-    violation: float
-    method: str
-    hint: bool = False
-    "Not a violation that was seen, only a place where one may be certified: never a candidate."
-    restless: bool = False
-    "A trajectory that comes to no rest: evidence to follow up."
-    ring: bool = False
-    "A ring of tokens, whose symmetry must survive the rounding: taken as it stands."
-
-
-@dataclass(frozen=True, eq=False)
-class UnitResult:
-    """What one unit tried and found, best first."""
-
-    unit: Unit
-    tried: int
-    best: float
-    findings: tuple[SearchFinding, ...] = ()
-    corners: dict[str, int] = field(default_factory=dict)
-    unsettled: int = 0
-    error: str = ""
-    volume: dict[str, tuple[float, float]] = field(default_factory=dict)
-    "The smallest and the largest n, d, step and matrix norm that were looked at."
-    seconds: float = 0.0
 
 
 def methods(target: Target) -> tuple[tuple[str, int], ...]:
@@ -134,7 +84,7 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
     """Do one unit of work; at ``end`` (a time of the clock) it stops with what it has."""
     load()
     torch.set_num_threads(1)
-    gathered = _Gathered(unit, target)
+    gathered = Gathered(unit, target)
     start = time.time()
     if unit.seconds is not None:
         end = min(start + unit.seconds, math.inf if end is None else end)
@@ -149,112 +99,6 @@ def run_unit(target: Target, unit: Unit, end: float | None = None) -> UnitResult
     found = replace(gathered.result(), seconds=time.time() - start)
     if found.tried == 0 and target.claim is None and target.conjecture.given is not None:
         return replace(found, error="no instance was found where given is true")
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """A batch that was looked at: its violations, the plan it belongs to, how many were tried, under which corners."""
-
-    batch: Batch
-    values: Tensor
-    plan: Plan
-    tried: int
-    corners: Mapping[str, int] = field(default_factory=dict)
-    hints: Tensor | None = None
-    restless: bool = False
-    ring: bool = False
-
-
-class _Gathered:
-    """The best instances over all pieces, and the counts."""
-
-    def __init__(self, unit: Unit, target: Target) -> None:
-        self.unit, self.target = unit, target
-        self.tried = self.unsettled = 0
-        self.best = float("-inf")
-        self.findings: list[SearchFinding] = []
-        self.corners: dict[str, int] = {}
-        self.volume: dict[str, tuple[float, float]] = {}
-
-    def add(self, piece: Piece) -> None:
-        if piece.batch.count == 0:
-            return
-        self.tried += piece.tried
-        for name, count in piece.corners.items():
-            self.corners[name] = self.corners.get(name, 0) + count
-        self.volume = ranges(self.volume, _volume(piece.batch))
-        known = ~piece.values.isnan()
-        self.unsettled += int((~known).sum())
-        if not bool(known.any()):
-            return
-        clean = torch.where(known, piece.values, torch.full_like(piece.values, -torch.inf))
-        # within rounding of the boundary no violation was seen: that is for the exact check
-        hints = piece.values == ON_BOUNDARY
-        hints = hints if piece.hints is None else hints | piece.hints
-        taken, rounding = 0, torch.zeros_like(hints)
-        for index in clean.argsort(descending=True, stable=True)[:DOUBTED].tolist():
-            value, hint = float(clean[index]), bool(hints[index])
-            if taken == 2 or not (value > SEEN or hint):
-                break
-            alone = piece.batch.take([index])
-            if not hint and not is_steady(self.target, alone, value):
-                rounding[index] = True
-                continue
-            taken += 1
-            hint = hint or (self.target.about_limits and on_the_edge(piece.plan, alone))
-            found = SearchFinding(alone, piece.plan, value, self.unit.method, hint, piece.restless, piece.ring)
-            self.findings.append(found)
-        if bool(rounding.any()) and taken == 0:  # what is below those that are rounding is not looked at
-            clean = clean.clamp_max(0.0)
-        judged = clean[~hints & ~rounding]
-        if len(judged):
-            self.best = max(self.best, float(judged.max()))
-
-    def result(self, most: int = 6) -> UnitResult:
-        def simplest(each: SearchFinding) -> tuple[Any, ...]:
-            return each.violation < 1e-4, each.batch.n * each.batch.d, each.batch.n, -min(each.violation, 1.0)
-
-        found = tuple(sorted(self.findings, key=simplest)[:most])
-        return UnitResult(self.unit, self.tried, self.best, found, self.corners, self.unsettled, volume=self.volume)
-
-
-def on_the_edge(plan: Plan, batch: Batch) -> bool:
-    """Does a strict relation hold of the instance only within rounding?  Then its limit is not seen in floats.
-
-    With ``lambda_1(B) < 0`` and an eigenvalue of -1e-15 a token decays, and seems to rest for ever.
-    """
-    for condition, satisfied in plan.conditions:
-        if not isinstance(condition, Relation) or not condition.relation.atoms(MatrixNumber):
-            continue
-        strict = isinstance(condition.relation, sp.StrictLessThan | sp.StrictGreaterThan)
-        if strict == satisfied:  # asked for as it stands, or the negation of one that admits equality
-            value = OBSERVED(condition, batch)
-            if bool(((value if satisfied else -value) > -EDGE).any()):
-                return True
-    return False
-
-
-def ranges(
-    first: dict[str, tuple[float, float]], second: dict[str, tuple[float, float]]
-) -> dict[str, tuple[float, float]]:
-    """The ranges that hold both."""
-    both = dict(first)
-    for name, (low, high) in second.items():
-        known = both.get(name, (low, high))
-        both[name] = (min(low, known[0]), max(high, known[1]))
-    return both
-
-
-def _volume(batch: Batch) -> dict[str, tuple[float, float]]:
-    found = {"n": (float(batch.n), float(batch.n)), "d": (float(batch.d), float(batch.d))}
-    for group in (batch.parameters, *batch.parameters.get("heads", ())):
-        for name, value in group.items():
-            if isinstance(value, Tensor) and value.numel():
-                norm = torch.linalg.matrix_norm if value.ndim > 2 else partial(torch.linalg.vector_norm, dim=-1)
-                sizes = value if value.ndim == 1 else norm(value)
-                label = name if value.ndim == 1 else f"|{name}|"
-                found = ranges(found, {label: (float(sizes.min()), float(sizes.max()))})
     return found
 
 
@@ -286,8 +130,14 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
     corners = drawn.corners
     for each in looked_at_together(drawn.batches, target):
         tick()
+        if target.claim is None:
+            for batch in each:
+                for part, values in _portions(target, unit, within_premise(target, batch)):
+                    yield Piece(part, values, target.plan, part.count, corners)
+                    corners = {}
+            continue
         # along trajectories what was joined is one piece; elsewhere each corner keeps its worst instances
-        batch = within_premise(target, together(each))
+        batch = together(each)
         values = target.violation(batch)
         if len(each) > 1 and not target.about_limits:
             for part, own in zip(each, values.split([part.count for part in each]), strict=True):
@@ -302,10 +152,19 @@ def _batches(target: Target, unit: Unit) -> Iterator[Piece]:
             yield Piece(going, nothing, target.plan, 0, hints=nothing > 0, restless=True)
 
 
+def _portions(target: Target, unit: Unit, batch: Batch) -> Iterator[tuple[Batch, Tensor]]:
+    """The instances with their violations; in a unit that may be cut as many at once as an author's code does in a moment."""
+    first, many = 0, batch.count if unit.seconds is None else 1
+    while first < batch.count:
+        part = batch if many >= batch.count else batch.take(slice(first, first + many))
+        begun = time.time()
+        yield part, target.violation(part)
+        first += many
+        many = min(8 * many, max(1, int(many * PORTION / max(time.time() - begun, 1e-6))))
+
+
 def looked_at_together(batches: Sequence[Batch], target: Target) -> list[list[Batch]]:
     """Batches as a unit looks at them: all of a shape at once along trajectories, small ones at once for what is done once."""
-    if target.claim is None and target.conjecture.given is not None:  # instances leave a batch, or move in it
-        return [[each] for each in batches if each.count]
     return alike(batches, None if target.about_limits else CACHED)
 
 
@@ -316,10 +175,12 @@ def _enumeration(target: Target, unit: Unit) -> Iterator[Piece]:
             good = condition_violation(plan, batch) < 0
             if bool(good.any()):
                 kept = within_premise(target, batch.take(good.nonzero().flatten()[: max(48, batch.count // OVER)]))
-                values = target.violation(kept)
-                # a multiplier of exactly 1 breaks a claim of strict stability, and floats see zero: for the exact check
-                marginal = values.abs() < SEEN if isinstance(target.inner, Stable) else None
-                yield Piece(kept, values, plan, kept.count, {STRUCTURED: kept.count}, hints=marginal)
+                for part, values in (
+                    _portions(target, unit, kept) if target.claim is None else [(kept, target.violation(kept))]
+                ):
+                    # a multiplier of exactly 1 breaks a claim of strict stability, and floats see zero: for the exact check
+                    marginal = values.abs() < SEEN if isinstance(target.inner, Stable) else None
+                    yield Piece(part, values, plan, part.count, {STRUCTURED: part.count}, hints=marginal)
 
 
 def _ascent(target: Target, unit: Unit) -> Iterator[Piece]:

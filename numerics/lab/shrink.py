@@ -26,9 +26,9 @@ from eigentoken.numerics.instances.structured import structured_batches
 from eigentoken.numerics.instances.turned_drafts import in_other_positions
 from eigentoken.numerics.lab.certify import Certified, certify_case, claim_verdict
 from eigentoken.numerics.lab.follow_up import at_rest, followed_up
+from eigentoken.numerics.lab.gathering import SearchFinding
 from eigentoken.numerics.lab.premises import premise_holds, within_premise
 from eigentoken.numerics.lab.rings import FINE
-from eigentoken.numerics.lab.search import SearchFinding
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run

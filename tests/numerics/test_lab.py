@@ -258,7 +258,8 @@ def test_documents_make_only_words(document: Any) -> None:
 @pytest.mark.parametrize("method", ["enumeration", "batches", "ascent", "hypothesis"])
 def test_methods_search_by_themselves(method: str) -> None:
     """Each method alone sees that bipartite points may be stable, and counts what it tried."""
-    from eigentoken.numerics.lab.search import Unit, run_unit
+    from eigentoken.numerics.lab.gathering import Unit
+    from eigentoken.numerics.lab.search import run_unit
     from eigentoken.numerics.lab.targets import targets
 
     (target,) = targets(FALSE["PM-R10"])
@@ -273,7 +274,8 @@ def test_methods_search_by_themselves(method: str) -> None:
 def test_what_one_finding_hands_to_the_next_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller instances are the same for both findings: the certificates that they took are counted, not tried again."""
     from eigentoken.numerics.lab import shrink as module
-    from eigentoken.numerics.lab.search import Unit, run_unit
+    from eigentoken.numerics.lab.gathering import Unit
+    from eigentoken.numerics.lab.search import run_unit
     from eigentoken.numerics.lab.targets import targets
 
     guess = Conjecture("floats", "oja-map", (Symmetric(V),), holds_if=lambda x: float(x.V.max()) < 1.5, d=[2], n=[1])

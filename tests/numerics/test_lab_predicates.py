@@ -13,8 +13,9 @@ import pytest
 
 from eigentoken.numerics.deadline import OutOfTime, is_over, limited, patient, tick
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, refute
+from eigentoken.numerics.lab.gathering import Unit
 from eigentoken.numerics.lab.rerun import Rerun
-from eigentoken.numerics.lab.search import Unit, run_unit
+from eigentoken.numerics.lab.search import run_unit
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.recheck.refutations.report import recheck_report
 from eigentoken.theory.language.claims import AlmostEveryConverges, Stable

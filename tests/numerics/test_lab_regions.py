@@ -14,8 +14,9 @@ from eigentoken.numerics.instances.exact import batch_of
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import plan_for
 from eigentoken.numerics.lab import Conjecture, refute
+from eigentoken.numerics.lab.gathering import Unit, on_the_edge
 from eigentoken.numerics.lab.refutation import _Tally
-from eigentoken.numerics.lab.search import Unit, on_the_edge, run_unit
+from eigentoken.numerics.lab.search import run_unit
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.invariance import left_normal

@@ -9,8 +9,9 @@ import pytest
 
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.lab import Conjecture, refute
+from eigentoken.numerics.lab.gathering import SearchFinding, Unit, UnitResult
 from eigentoken.numerics.lab.schedule import EQUAL, FIRST_TURNS, LONG, SHARE, FixedOrder, Turns
-from eigentoken.numerics.lab.search import SearchFinding, Unit, UnitResult, methods, run_unit
+from eigentoken.numerics.lab.search import methods, run_unit
 from eigentoken.numerics.lab.targets import Target, targets
 from eigentoken.theory.language.claims import AlmostEveryConverges, Stable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric

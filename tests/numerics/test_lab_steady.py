@@ -10,7 +10,8 @@ from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.ascent import ROOM, WIDE, climb
-from eigentoken.numerics.lab.search import Unit, run_unit
+from eigentoken.numerics.lab.gathering import Unit
+from eigentoken.numerics.lab.search import run_unit
 from eigentoken.numerics.lab.steadiness import is_steady
 from eigentoken.numerics.lab.targets import targets
 from eigentoken.theory.language.claims import Nonnegative, Vanishes
