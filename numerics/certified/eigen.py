@@ -44,7 +44,8 @@ def eigvals(matrices: Tensor) -> Tensor:
 
 
 def _large(matrices: Tensor) -> bool:
-    return matrices.is_cuda or matrices.shape[-1] > SMALL
+    """Are they for torch: large, or on a device?"""
+    return matrices.device.type != "cpu" or matrices.shape[-1] > SMALL
 
 
 class _Eigenvalues(torch.autograd.Function):

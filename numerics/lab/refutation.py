@@ -16,6 +16,7 @@ from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.gathering import SearchFinding, UnitResult, ranges
+from eigentoken.numerics.lab.on_device import search_device
 from eigentoken.numerics.lab.predicate_files import file_digest
 from eigentoken.numerics.lab.premises import premise_holds
 from eigentoken.numerics.lab.report import INTERRUPTED, DroppedLine, Progress, RefutationReport, RefutationResult
@@ -57,6 +58,7 @@ def refute(
     jobs: int = 1,
     backend: str = "loky",
     address: str | None = None,
+    device: str = "cpu",
     drop: bool = False,
     skip: Collection[str] = (),
     watch: Watcher | None = None,
@@ -68,7 +70,8 @@ def refute(
     work is begun (the units of that round are finished, so some thousands more may be tried); with the same seed and
     instances the result is the same for any number of workers.  All conjectures are read and their conditions checked
     before any is searched, so that a bad file gives one message and no partial report.  Conjectures with a name in ``skip`` are
-    left out.  ``finished`` is called with the
+    left out.  ``device`` (``cpu``, ``cuda``, ``auto``) is where large batches are looked at; what is seen there is looked
+    at again on the processor.  ``finished`` is called with the
     report so far after each conjecture.  An interrupt (Ctrl-C) ends the search and is no error: the report tells what was
     tried until then, and is ``interrupted``.
     """
@@ -76,16 +79,19 @@ def refute(
         raise ValueError(f"seconds must be a number above 0, got {seconds}")
     if instances is not None and instances < 1:
         raise ValueError(f"instances must be at least 1, got {instances}")
+    place = search_device(device)
     text = file_digest(Path(subject)) if isinstance(subject, str | Path) and Path(subject).is_file() else None
     listed, file = stated_in(subject)
-    ready = [(conjecture, *prepared(conjecture, seed)) for conjecture in listed if conjecture.name not in skip]
+    ready = [
+        (conjecture, *prepared(conjecture, seed, device=place)) for conjecture in listed if conjecture.name not in skip
+    ]
     results = []
     with Workers(jobs, backend, address) as workers:
         workers.warm()
         for conjecture, aims, missing in ready:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch, missing)
             if drop and result.stopped != INTERRUPTED:
-                result = _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch)
+                result = _with_dropped(result, conjecture, aims, workers, seconds, instances, seed, watch, place)
             results.append(result)
             finished(RefutationReport(tuple(results), file, text))
             if result.stopped == INTERRUPTED:
@@ -106,7 +112,9 @@ def stated_in(subject: str | Path | Conjecture | Sequence[Conjecture]) -> tuple[
     return found, ""
 
 
-def prepared(conjecture: Conjecture, seed: int, *, partly: bool = False) -> tuple[list[Target], dict[int, str]]:
+def prepared(
+    conjecture: Conjecture, seed: int, *, partly: bool = False, device: str = "cpu"
+) -> tuple[list[Target], dict[int, str]]:
     """The targets that have an instance, and why there is none for the others.
 
     Conditions that contradict each other are one clear error at the line of the conjecture; with ``partly`` it is none where
@@ -117,7 +125,7 @@ def prepared(conjecture: Conjecture, seed: int, *, partly: bool = False) -> tupl
     for aim in targets(conjecture, partly=partly):
         try:
             drawn = sample(aim.plan, 4, seed, cells_at_most=FEW_CELLS)
-            aims.append(aim)
+            aims.append(replace(aim, device=device))
         except NotFound as problem:
             missing[id(aim.claim)] = str(problem)
             continue
@@ -373,12 +381,13 @@ def _with_dropped(
     instances: int | None,
     seed: int,
     watch: Watcher | None,
+    device: str,
 ) -> RefutationResult:
     """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
     lines: list[DroppedLine] = []
     asked: list[Condition | None] = [*conjecture.conditions, *([] if conjecture.given is None else [None])]
     for index, condition in enumerate(asked) if result.answer != "refuted" else ():
-        line, witness, method = _dropped(conjecture, index, workers, seconds, instances, seed, watch)
+        line, witness, method = _dropped(conjecture, index, workers, seconds, instances, seed, watch, device)
         if witness is not None and (condition is None or CERTIFIED(condition, witness.case).is_holds):
             whole = next((made for aim in aims if (made := certify_case(aim, witness.case)) is not None), None)
             if whole is not None:  # the search without the condition found what the search with it had missed
@@ -409,12 +418,13 @@ def _dropped(
     instances: int | None,
     seed: int,
     watch: Watcher | None,
+    device: str,
 ) -> tuple[DroppedLine, Certified | None, str]:
     """The conjecture without one condition: the line, and the certified witness with the method that found it."""
     text = _text(conjecture.conditions[index] if index < len(conjecture.conditions) else None)
     weaker = conjecture.without(index)
     try:
-        aims, missing = prepared(weaker, seed)
+        aims, missing = prepared(weaker, seed, device=device)
     except ValueError as problem:
         return DroppedLine(text, None, f"could not be tried without it: {problem}"), None, ""
     result = refute_conjecture(weaker, aims, workers, seconds, instances, seed, watch, missing)

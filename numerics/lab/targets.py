@@ -10,6 +10,7 @@ from torch import Tensor
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.plans import Contradiction, Plan, plan_for
 from eigentoken.numerics.lab.conjectures import Conjecture
+from eigentoken.numerics.lab.on_device import looked_at
 from eigentoken.numerics.lab.predicates import predicate_violation, told
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.observed_claims import exact_check_follows
@@ -25,7 +26,7 @@ from eigentoken.theory.language.claims import (
 )
 from eigentoken.theory.language.opposites_and_rates import Fails
 from eigentoken.theory.language.places import SomeEquilibrium, Zero
-from eigentoken.theory.language.readings import GENERATED, OBSERVED
+from eigentoken.theory.language.readings import GENERATED
 from eigentoken.theory.systems.system import Time
 
 __all__ = ["Target", "targets"]
@@ -39,6 +40,8 @@ class Target:
     claim: Claim | None
     plan: Plan
     side: bool = True
+    device: str = "cpu"
+    "Where large batches are looked at."
 
     @property
     def inner(self) -> Claim | None:
@@ -61,8 +64,7 @@ class Target:
         if observable is not None:
             named = told(self.conjecture, f"the observable {observable.name} (with n = {batch.n}, d = {batch.d})")
         with named, exact_check_follows():
-            found: Tensor = OBSERVED(self.claim, batch)
-            return found
+            return looked_at(self.claim, batch, self.device)
 
 
 def targets(conjecture: Conjecture, *, partly: bool = False) -> list[Target]:

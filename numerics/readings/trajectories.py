@@ -17,6 +17,7 @@ from eigentoken.numerics.dynamics.problem import Problem
 from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.regions import margin_of
+from eigentoken.numerics.readings.device_trajectories import is_elsewhere, runs_of_a_flow, runs_of_a_map
 from eigentoken.theory.language.places import (
     AntipodalAt,
     AtMostClusters,
@@ -90,9 +91,18 @@ def run(batch: Batch, layers: int = LAYERS) -> ObservedTrajectories:
 
 def _run(batch: Batch, layers: int) -> ObservedTrajectories:
     with torch.no_grad():
-        if batch.system.time is Time.MAP:
-            final, moved, finite = _map(batch, layers)
+        if is_elsewhere() and batch.system.time is Time.MAP:
+            final, moved, finite = runs_of_a_map(problem_of(batch), batch.tokens, layers, LOOK, STILL / 10)
             clock: Any = layers
+        elif is_elsewhere():
+            problem = problem_of(batch)
+            bounds = _strengths(problem, batch)
+            final, moved, finite, clock = runs_of_a_flow(
+                problem, batch.tokens, bounds, FLOW_STEPS, MOST_STIFF, LARGE, STILL / 10
+            )
+        elif batch.system.time is Time.MAP:
+            final, moved, finite = _map(batch, layers)
+            clock = layers
         else:
             final, moved, finite, clock = _flow(batch)
         size = torch.linalg.vector_norm(final, dim=-1).amax(-1)

@@ -63,7 +63,9 @@ def _devices() -> Check:
 
     from eigentoken.numerics.certified.devices import present
 
-    return _entry("devices", "ok", f"{', '.join(present())}; {torch.get_num_threads()} torch threads")
+    double = ", ".join(name for name in present() if name != "mps")
+    told = f"{', '.join(present())}; {torch.get_num_threads()} torch threads; batches of refute may be looked at on {double}"
+    return _entry("devices", "ok", told)
 
 
 def _probes() -> list[Check]:

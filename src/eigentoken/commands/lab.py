@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eigentoken.commands import names
 from eigentoken.documents.attempt_document import AttemptDocument
 from eigentoken.documents.refutation_document import RefutationDocument, Result
 from eigentoken.documents.strengthen_document import StrengthenDocument
@@ -49,6 +50,10 @@ def refute(
     jobs: Annotated[int, typer.Option(help="Parallel workers.", min=1)] = 2,
     backend: Annotated[str, typer.Option(help="loky, dask with --address, or slurm.")] = "loky",
     address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
+    device: Annotated[
+        str,
+        typer.Option(help="Where large batches are looked at: cpu, cuda or auto.", autocompletion=names.devices),
+    ] = "cpu",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report to a file.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the report of -o: what it has done is not searched again.")
@@ -90,6 +95,7 @@ def refute(
         jobs=jobs,
         backend=backend,
         address=address,
+        device=device,
         drop=drop,
         skip=[each["name"] for each in earlier],
         watch=watcher(),
