@@ -245,11 +245,20 @@ class Plan:
             for d in dimensions:
                 for k in range(1, d + 1) if self.indexed else (1,):
                     for p in range(1, n) if self.splits else (n,):
-                        if self.place is not None and not self.place.has_states(n):
+                        if self.place is not None and not _has_states(self.place, n, d, k, p):
                             continue
                         if all(_allows(each, n, d, k, p) for each in whole):
                             found.append((n, d, k, p))
         return found
+
+
+@lru_cache(maxsize=16384)
+def _has_states(place: Place, n: int, d: int, k: int, p: int) -> bool:
+    """Are there states for these sizes: enough tokens, and as many eigenvalues as the place counts?"""
+    index = sp.sympify(getattr(place, "index", 1)).subs(
+        {terms.n: n, terms.d: d, terms.k: k, terms.p: p, terms.q: n - p}
+    )
+    return place.has_states(n) and not (index.is_Integer and not 1 <= int(index) <= d)
 
 
 @lru_cache(maxsize=16384)

@@ -10,10 +10,10 @@ import pytest
 from eigentoken.numerics.deadline import OutOfTime, limited
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.lab.gathering import SearchFinding, Unit, UnitResult
-from eigentoken.numerics.lab.schedule import EQUAL, FIRST_TURNS, LONG, SHARE, FixedOrder, Turns
+from eigentoken.numerics.lab.schedule import EQUAL, FIRST_TURNS, LONG, SHARE, SMALLER, FixedOrder, Turns
 from eigentoken.numerics.lab.search import methods, run_unit
 from eigentoken.numerics.lab.targets import Target, targets
-from eigentoken.theory.language.claims import AlmostEveryConverges, Stable
+from eigentoken.theory.language.claims import AlmostEveryConverges, Stable, Unstable
 from eigentoken.theory.language.conditions import Relation, SimpleTop, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import Eigenvalue, matrix, n
@@ -134,3 +134,32 @@ def test_the_methods_of_a_search_are_all_named_in_its_report() -> None:
     (result,) = refute(stated, seconds=2.5).results
     assert set(result.methods) == {method for method, _ in methods(targets(stated)[0])}
     assert result.answer in ("survived", "not tested")  # as fast as the machine is
+
+
+def test_a_unit_that_was_cut_with_nothing_is_made_much_smaller() -> None:
+    order = Turns(aims(Stable(ConsensusAt(V, 1))), 0)
+    sizes: dict[str, list[int]] = {}
+    for _ in range(12):
+        ((_, unit),) = order.take(1, 1e9)
+        sizes.setdefault(unit.method, []).append(unit.size)
+        order.learn(unit, UnitResult(unit, 0, float("-inf"), seconds=unit.seconds or 1.0))
+    assert all(second <= SMALLER * max(4, first // SMALLER) for first, second, *_ in sizes.values())
+    assert all(later[-1] <= max(4, later[0] // SMALLER) for later in sizes.values() if len(later) > 2)
+
+
+def test_slow_code_of_an_author_is_looked_at_in_small_portions() -> None:
+    def slow(x: object) -> float:
+        time.sleep(0.01)
+        return 1.0
+
+    (aim,) = targets(Conjecture("slow", "oja-map", (), holds_if=slow, n=[2], d=[2]))
+    found = run_unit(aim, Unit("batches", 1, 400, 0.5))
+    assert 5 < found.tried < 60
+
+
+def test_a_place_that_counts_more_eigenvalues_than_there_are_has_no_states() -> None:
+    """It was an internal error: the third eigenvector in the plane."""
+    found = refute(Conjecture("third", "oja-map", [Symmetric(V)], [Unstable(ConsensusAt(V, 3))]), instances=300)
+    assert found.results[0].answer == "refuted" and found.results[0].volume["d"][0] >= 3
+    with pytest.raises(ValueError, match="no sizes satisfy"):
+        refute(Conjecture("ninth", "oja-map", [Symmetric(V)], [Unstable(ConsensusAt(V, 9))], d=[3]), instances=10)
