@@ -201,7 +201,7 @@ class _Tally:
 
     def _drawn(self, claim: Claim, plan: Any, instances: int, seed: int, attempt: int) -> tuple[Any, list[Any]]:
         """A sample, and its batches with those of one shape together; formulas with one plan share the instances."""
-        from eigentoken.numerics.instances.batches import joined
+        from eigentoken.numerics.instances.joining import joined
 
         alike = isinstance(inner_claim(claim), InFull) and isinstance(plan.mask, str | None)
         for known, count, round_, earlier in self.shared if alike else ():
