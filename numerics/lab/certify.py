@@ -22,7 +22,7 @@ from eigentoken.documents.refutation_document import Conjecture as ConjectureDoc
 from eigentoken.documents.refutation_document import Inputs as LabInputs
 from eigentoken.documents.verdict_object import Verdict as VerdictDocument
 from eigentoken.numerics.instances.exact_values import Case
-from eigentoken.numerics.lab.pictures import tokens_svg
+from eigentoken.numerics.lab.pictures import spectrum_svg, tokens_svg
 from eigentoken.numerics.lab.predicate_files import predicate_home, premise_home
 from eigentoken.numerics.lab.predicates import predicate_verdict, premise_verdict
 from eigentoken.numerics.lab.targets import Target
@@ -87,9 +87,10 @@ class Certified:
         return listing(f"<Certified counterexample to {self.claim}>", [*lines, self.verdict.reason], width=400)
 
     def _repr_html_(self) -> str:
-        """The matrices typeset, and the tokens with where they go."""
+        """The matrices typeset, the tokens with where they go, and the spectrum where they rest."""
         instance = self.case.instance
-        return f"<div>$$\n{instance.latex}\n$$</div>{tokens_svg(instance)}<p>{escape(self.verdict.reason)}</p>"
+        pictures = tokens_svg(instance) + spectrum_svg(instance)
+        return f"<div>$$\n{instance.latex}\n$$</div>{pictures}<p>{escape(self.verdict.reason)}</p>"
 
     def as_dict(self) -> Counterexample:
         return {

@@ -242,8 +242,12 @@ class RefutationReport(ResultsByName[RefutationResult]):
         return listing(f"<{len(self.results)} conjectures>", [f"{each.name}: {each.answer}" for each in self.results])
 
     def _repr_html_(self) -> str:
+        """One result as it is; several as a table, with the counterexamples under it."""
+        if len(self.results) == 1:
+            return self.results[0]._repr_html_()
         rows = [(each.name, each.answer, each.meaning) for each in self.results]
-        return html_table(("conjecture", "answer", "meaning"), rows)
+        found = [each._repr_html_() for each in self.results if each.counterexample is not None]
+        return html_table(("conjecture", "answer", "meaning"), rows) + "".join(found)
 
     def to_frame(self) -> DataFrame:
         """One row a conjecture (pandas)."""

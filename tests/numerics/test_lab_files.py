@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
 
 from eigentoken.cli import app
 from eigentoken.numerics.lab import Conjecture, ConjectureError, load, new, refute
-from eigentoken.numerics.lab.pictures import tokens_svg
+from eigentoken.numerics.lab.pictures import spectrum_svg, tokens_svg
 from eigentoken.theory.classification.instances import Instance
 from eigentoken.theory.language.claims import Stable
-from eigentoken.theory.language.conditions import Symmetric
+from eigentoken.theory.language.conditions import Relation, Symmetric
 from eigentoken.theory.language.places import ConsensusAt
-from eigentoken.theory.language.terms import matrix
+from eigentoken.theory.language.terms import matrix, n
 
 from ..commands import pytest_here
 
@@ -145,3 +146,22 @@ def test_a_counterexample_shows_itself_typeset_and_drawn() -> None:
     assert r"\begin{pmatrix}" in shown
     assert "<svg" in shown
     assert "refuted" in shown
+
+
+def test_a_report_shows_its_counterexample_with_motion_and_spectrum() -> None:
+    moving = Instance.of("oja-flow", [["3/5", "4/5"], ["4/5", "-3/5"]], V=[[1, 0], [0, -1]])
+    drawn = ElementTree.fromstring(tokens_svg(moving))
+    animated = [each for each in drawn.iter() if each.tag.endswith("animate")]
+    assert len(animated) == 4 and spectrum_svg(moving) == ""  # two tokens, two coordinates; it does not rest
+    resting = Instance.of("oja-map", [[1, 0], [1, 0]], V=[["1/2", 0], [0, -2]], alpha=2)
+    dots = [each for each in ElementTree.fromstring(spectrum_svg(resting)).iter() if each.get("r") == "3"]
+    assert "animate" not in tokens_svg(resting) and sorted(each.get("fill") for each in dots) == ["#246", "#c33"]
+    V = matrix("V")
+    stated = Conjecture("any step", "oja-map", [Symmetric(V), Relation(n >= 2)], [Stable(ConsensusAt(V, 1))])
+    report = refute(stated, instances=2000)
+    shown = report._repr_html_()
+    assert "$$" in shown and "eigenvalues of the linearization" in shown and stated.name in shown
+    two = refute(
+        [stated, Conjecture("again", "oja-map", stated.conditions, stated.claims)], instances=2000
+    )._repr_html_()
+    assert "<table" in two and two.count("$$") == 4
