@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from eigentoken.numerics.instances.sampling import sample
 from eigentoken.numerics.lab.certify import Certified, certify_case, conjecture_document
 from eigentoken.numerics.lab.conjectures import Conjecture, load
 from eigentoken.numerics.lab.gathering import SearchFinding, UnitResult, ranges
+from eigentoken.numerics.lab.notebook_progress import notebook_line
 from eigentoken.numerics.lab.on_device import search_device
 from eigentoken.numerics.lab.predicate_files import file_digest
 from eigentoken.numerics.lab.premises import premise_holds
@@ -72,7 +74,8 @@ def refute(
     before any is searched, so that a bad file gives one message and no partial report.  Conjectures with a name in ``skip`` are
     left out.  ``device`` (``cpu``, ``cuda``, ``auto``) is where large batches are looked at; what is seen there is looked
     at again on the processor.  ``finished`` is called with the
-    report so far after each conjecture.  An interrupt (Ctrl-C) ends the search and is no error: the report tells what was
+    report so far after each conjecture, ``watch`` with the progress after each unit of work (in a notebook a line is shown
+    where it is not given).  An interrupt (Ctrl-C) ends the search and is no error: the report tells what was
     tried until then, and is ``interrupted``.
     """
     if not seconds > 0:
@@ -86,7 +89,9 @@ def refute(
         (conjecture, *prepared(conjecture, seed, device=place)) for conjecture in listed if conjecture.name not in skip
     ]
     results = []
-    with Workers(jobs, backend, address) as workers:
+    own = notebook_line() if watch is None else None
+    watch = own if watch is None else watch
+    with Workers(jobs, backend, address) as workers, closing(own) if own is not None else nullcontext():
         workers.warm()
         for conjecture, aims, missing in ready:
             result = refute_conjecture(conjecture, aims, workers, seconds, instances, seed, watch, missing)
@@ -381,7 +386,7 @@ def _with_dropped(
     instances: int | None,
     seed: int,
     watch: Watcher | None,
-    device: str,
+    device: str = "cpu",
 ) -> RefutationResult:
     """The result with a line for each condition; where the conjecture itself falls, nothing is said of need."""
     lines: list[DroppedLine] = []

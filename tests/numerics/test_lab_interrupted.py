@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eigentoken.numerics.lab import refute
+from eigentoken.numerics.lab import Conjecture, notebook_progress, refutation, refute
+from eigentoken.numerics.lab.notebook_progress import NotebookLine, notebook_line
 from eigentoken.numerics.lab.report import RefutationReport
 from eigentoken.numerics.lab.scale_out import Workers
+from eigentoken.theory.language.claims import Decreases
+from eigentoken.theory.language.conditions import PositiveDefinite, Symmetric
+from eigentoken.theory.language.observables import oja_potential
+from eigentoken.theory.language.terms import matrix
 
 FILE = """
 from eigentoken.lab import *
@@ -110,3 +115,25 @@ def test_resume_goes_on_with_what_was_not_done_and_refuses_another_text(conjectu
     assert "is not a document of" in str(run("--resume").exception)
     kept.write_text(json.dumps({**whole, "schema": "eigentoken/refutation/2"}))
     assert "eigentoken/refutation/3" in str(run("--resume").exception)
+
+
+def test_a_long_search_in_a_notebook_shows_a_line_and_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, what: dict[str, str], raw: bool) -> None:
+            shown.append(what["text/plain"])
+
+    def display(what: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        shown.append(what["text/plain"])
+        return Handle()
+
+    monkeypatch.setattr(refutation, "notebook_line", lambda: NotebookLine(display))
+    monkeypatch.setattr(notebook_progress, "SOON", 0.0)
+    V = matrix("V")
+    stated = Conjecture("kept", "oja-flow", [Symmetric(V), PositiveDefinite(V)], [Decreases(oja_potential)])
+    refutation.refute(stated, instances=4000)
+    assert len(shown) > 1 and shown[-1] == "" and "best violation" in shown[0] and " s left" in shown[0]
+    shown.clear()
+    refutation.refute(stated, instances=100, watch=lambda progress: None)
+    assert shown == [] and notebook_line() is None
