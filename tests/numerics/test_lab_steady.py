@@ -74,3 +74,10 @@ def test_ascent_stays_in_its_window_unless_it_began_outside() -> None:
     assert bool((sizes <= (ROOM * begun).clamp_min(WIDE) + 1e-9).all()) and float(sizes.max()) > 0.8 * WIDE
     far = batch.at(100 * batch.tokens)
     assert bool((climb(aim, far, steps=40)[0].tokens.abs().amax((-1, -2)) > 20).any())
+
+
+def test_a_predicate_that_is_false_on_a_thin_set_keeps_its_findings() -> None:
+    """A boolean answer jumps by its nature; it is decided exactly, and not by its neighbours."""
+    stated = Conjecture("thin", "oja-map", (), holds_if=lambda x: abs(x.tokens[0, 0]) < 1, n=[1], d=[2])
+    found = refute(stated, instances=600).results[0]
+    assert found.answer == "refuted"
