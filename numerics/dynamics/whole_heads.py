@@ -85,14 +85,14 @@ class WholeHeads:
             visible, some = tokens[:, :last], slice(first, last)
             weights = seers.new_empty(len(rows), len(tokens), last - first, last)
             for part, place in zip(rows, weights, strict=True):
-                torch.bmm(part[:, some], seers[:, :last].mT, out=place)
+                product(part[:, some], seers[:, :last].mT, place)
             exponentials(weights, None if seen is None else seen[..., some, some if causal else slice(None)])
             weights = shares(weights.to(x.dtype), d**-0.5 if self.over_root_d else 1.0)
             if together:
-                push[:, some] = torch.bmm(weights.sum(0) if len(weights) > 1 else weights[0], visible)
+                push[:, some] = product(weights.sum(0) if len(weights) > 1 else weights[0], visible)
             else:  # the rows of these tokens are done: their averages take the place
                 for part, some_weights in zip(averages, weights, strict=True):
-                    part[:, some] = torch.bmm(some_weights, visible)
+                    product(some_weights, visible, part[:, some])
         return (push if together else self._valued(averages)).view(x.shape)
 
     def _valued(self, averages: Tensor) -> Tensor:

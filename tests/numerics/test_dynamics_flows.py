@@ -18,7 +18,7 @@ from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential
 from eigentoken.numerics.dynamics.problem import Problem, problem
-from eigentoken.numerics.dynamics.products import exponentials, product
+from eigentoken.numerics.dynamics.products import WIDE, exponentials, product, whole_floats
 from eigentoken.theory.systems.system import Space
 
 from ..tools.functions_of_theorems import planar_first_integral
@@ -461,6 +461,35 @@ def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
     assert torch.allclose(
         slow.advance(reduction.coordinates, 1.1), reduction.problem.advance(reduction.coordinates, 1.1)
     )
+
+
+def test_large_products_of_floats_keep_all_their_bits_and_fill_the_place_that_is_given() -> None:
+    """oneDNN where it is there: sums of 300 products as near as float32 sums are, from strided factors and into a part."""
+    generator = torch.Generator().manual_seed(52)
+    a, b = (torch.randn(300, 300, generator=generator) for _ in range(2))
+    assert a.numel() * b.shape[1] >= WIDE
+    for left, right in ((a, b), (a, b.mT), (a.mT, b), (a[::2, 1:], b[1:])):
+        exact, bound = left.double() @ right.double(), left.double().abs() @ right.double().abs()
+        place = torch.zeros(2, *exact.shape)
+        for made in (product(left, right), product(left, right, place[1])):
+            assert made.dtype is torch.float32
+            assert float(((made.double() - exact).abs() / bound).max()) < 2e-6  # factors of 8 bits: 1e-3
+        assert torch.equal(place[1], product(left, right)) and not place[0].any()
+
+
+@pytest.mark.parametrize("asked", ["medium", "of one backend"])
+def test_a_lower_precision_that_the_user_asks_torch_for_is_not_taken(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> str:
+        if asked == "medium":
+            return asked
+        raise RuntimeError("mix of the legacy and new APIs")
+
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", told)
+    assert not whole_floats()
+    a = torch.randn(300, 300, generator=torch.Generator().manual_seed(53))
+    assert torch.equal(product(a, a), torch.from_numpy(a.numpy() @ a.numpy()))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
