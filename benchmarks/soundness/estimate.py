@@ -37,10 +37,10 @@ def estimate(chosen: Sequence[Domain], cases: int, jobs: int, commit: str, sampl
         f"{cases:,} cases, from {state.cases():,} that were run now ({sum(spent.values()):.0f} s of processor time)",
         f"  - one core: about {hours:,.3g} h ({1000 * each_case:.3g} ms a case; the time is linear in the cases)",
         f"  - --jobs {jobs}: about {hours / jobs:,.3g} h, {hours / jobs / 24:.3g} days; a worker needs {memory:.1f} GB",
-        f"  - a day takes {max(1, -(-hours // 24)):,.0f} cores: --address tcp://HOST:8786 gives pieces to a Dask cluster, which may",
-        "    grow and shrink, --backend slurm to jobs of SLURM",
-        f"  - kept: one file of counts, a line for each of {sum(len(d.generators) for d in chosen)} generators; what is lost with a",
-        f"    worker or an interruption is the pieces at work (a seed takes up to {piece:.1g} s)",
+        f"  - a day takes {max(1, -(-hours // 24)):,.0f} cores: --address tcp://HOST:8786 gives pieces to a Dask cluster,",
+        "    which may grow and shrink, --backend slurm to jobs of SLURM",
+        f"  - kept: one file of counts, a line for each of {sum(len(d.generators) for d in chosen)} generators; what is lost",
+        f"    with a worker or an interruption is the pieces at work (a seed takes up to {piece:.1g} s)",
     ]
 
 

@@ -219,33 +219,6 @@ def test_a_process_that_dies_loses_no_case(tmp_path: Path, monkeypatch: pytest.M
     assert not (tmp_path / "b.json").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_loses_a_worker_loses_no_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two worker processes behind a scheduler on loopback; one is killed when the first piece is counted."""
-    distributed = pytest.importorskip("distributed")
-    count_in, killed = work._count_in, []
-    with distributed.LocalCluster(
-        2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-    ) as cluster:
-        with distributed.Client(cluster.scheduler_address) as client:
-            pids = list(client.run(os.getpid).values())
-
-        def kill_one(*given: Any) -> None:
-            if not killed:
-                killed.append(pids[0])
-                os.kill(pids[0], signal.SIGKILL)
-            count_in(*given)
-
-        monkeypatch.setattr(work, "_count_in", kill_one)
-        call = ["--domain", "pairs", "--cases", "2000", "--no-table", "--state", str(tmp_path / "s.json")]
-        assert command.main([*call, "--address", cluster.scheduler_address]) == 0
-    assert killed
-    for each in State.load(tmp_path / "s.json").counts:
-        again, _ = work.run_seeds(each.domain, each.generator, each.first, each.next - each.first, each.commit)
-        assert (again.cases, again.holds) == (each.cases, each.holds)
-
-
 def test_pieces_are_counted_in_the_order_in_which_they_were_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """They come in another; an interruption leaves no seed behind that is called done and is not."""
     state, counted = State(), []

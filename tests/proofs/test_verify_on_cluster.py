@@ -45,30 +45,6 @@ def test_a_cluster_finds_what_one_process_finds(tmp_path: Path) -> None:
     assert gone == found
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two worker processes behind a scheduler on loopback; one is killed when the first result is there."""
-    distributed = pytest.importorskip("distributed")
-    killed: list[int] = []
-    with distributed.LocalCluster(
-        2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-    ) as cluster:
-        with distributed.Client(cluster.scheduler_address) as client:
-            pids = list(client.run(os.getpid).values())
-
-        def kill_one(_: Verified) -> None:
-            if not killed:
-                killed.append(pids[0])
-                os.kill(pids[0], signal.SIGKILL)
-
-        ids = [*IDS, "PM-L4", "PM-L1"]
-        found = verify_many(
-            ids, instances=50, backend="dask", address=cluster.scheduler_address, watch=kill_one, work=tmp_path
-        )
-    assert killed and found == verify_many(ids, instances=50) and all(each.good for each in found)
-
-
 def _dies_once(name: str, proof: bool, how: Any) -> Verified:
     mark = Path(os.environ["EIGENTOKEN_TEST_MARK"])
     if name == "PM-E1" and not mark.exists():
