@@ -38,6 +38,7 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 Task = tuple[object, ...]
 Result = TypeVar("Result")
+Unit = TypeVar("Unit", bound=Task)
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,10 @@ class Pool(AbstractContextManager["Pool"]):
     def lanes(
         self,
         function: Callable[..., Result],
-        lanes: Sequence[Sequence[Task]],
-        shared: Iterable[Task],
-        named: Callable[[Task], str],
-    ) -> Iterator[tuple[Task, Result | Lost]]:
+        lanes: Sequence[Sequence[Unit]],
+        shared: Iterable[Unit],
+        named: Callable[[Unit], str],
+    ) -> Iterator[tuple[Unit, Result | Lost]]:
         """Each task with its result or :class:`Lost`, as they come.
 
         The tasks of a lane are done by one worker, in order, so that it has what it found for those before.  The ``shared``
@@ -161,13 +162,13 @@ class Pool(AbstractContextManager["Pool"]):
             for task in chain(chain.from_iterable(lanes), shared):
                 yield task, function(*task)
         elif self._client is None:
-            work = partial(_on, function)
-            here = [*lanes, *([] for _ in range(self.jobs - len(lanes)))]
-            yield from in_lanes(here, shared, work, lambda *death: self._died(named, *death))
+            work: Callable[[Unit], Result | Lost] = partial(_on, function)
+            here: list[Sequence[Unit]] = [*lanes, *([] for _ in range(self.jobs - len(lanes)))]
+            yield from in_lanes(here, shared, work, partial(self._died, named))
         else:
             yield from self._lanes_by_dask(function, lanes, shared, named)
 
-    def _died(self, named: Callable[[Task], str], problem: BaseException, task: Task, deaths: int) -> Lost | None:
+    def _died(self, named: Callable[[Unit], str], problem: BaseException, task: Unit, deaths: int) -> Lost | None:
         """What stands in place of a result; nothing where the task is tried again."""
         last = deaths == MOST_DEATHS
         self._note(problem, f"{named(task)} was given up" if last else f"{named(task)} was run again")
@@ -176,21 +177,21 @@ class Pool(AbstractContextManager["Pool"]):
     def _lanes_by_dask(
         self,
         function: Callable[..., Result],
-        lanes: Sequence[Sequence[Task]],
-        shared: Iterable[Task],
-        named: Callable[[Task], str],
-    ) -> Iterator[tuple[Task, Result | Lost]]:
+        lanes: Sequence[Sequence[Unit]],
+        shared: Iterable[Unit],
+        named: Callable[[Unit], str],
+    ) -> Iterator[tuple[Unit, Result | Lost]]:
         """A lane is one task of the cluster; one whose worker died each time is done again, task by task."""
         from distributed import as_completed
 
-        sent: dict[str, tuple[Any, Sequence[Task]]] = {}
+        sent: dict[str, tuple[Any, Sequence[Unit]]] = {}
         rest = iter(shared)
 
         def room() -> int | None:
             """How many shared tasks are sent now: all, where they are known, so that a cluster sees that it must grow."""
             return None if isinstance(shared, Sequence) else max(0, self.width - len(sent))
 
-        def send(tasks: Sequence[Task]) -> Any:
+        def send(tasks: Sequence[Unit]) -> Any:
             future = self._client.submit(_row, function, tasks, pure=False)
             sent[future.key] = future, tasks
             return future
@@ -201,7 +202,7 @@ class Pool(AbstractContextManager["Pool"]):
             for future in running:
                 tasks = sent.pop(future.key)[1]
                 try:
-                    found: Iterable[tuple[Task, Result | Lost]] = zip(tasks, future.result(), strict=True)
+                    found: Iterable[tuple[Unit, Result | Lost]] = zip(tasks, future.result(), strict=True)
                 except lost_workers() as problem:
                     self._note(problem, "what it did was run again, one by one")
                     found = ((task, self._alone(function, task, named(task))) for task in tasks)
