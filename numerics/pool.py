@@ -1,20 +1,28 @@
-"""Tasks over the cores of this machine or of a cluster: the one back end of the lab, ``check``, ``verify`` and ``reproduce``.
+"""Tasks over the cores of this machine or of a cluster: the one back end of ``check``, ``refute``, ``verify``, ``reproduce`` and
+of the runs for soundness.
 
 ``loky`` (processes of this machine, through joblib) is the default; ``dask`` takes the address of a scheduler; ``slurm`` asks
 SLURM for workers as there are tasks, at most ``jobs`` of them (dask-jobqueue, which reads queue, memory and time from its own
 file). A task is a pure function of its arguments, so a lost worker loses nothing: dask runs the task again elsewhere, and for
 loky a broken pool is replaced and the tasks that have not come back are run again, one by one, so that a task that kills its
 worker each time is found out, comes back as :class:`Lost` with the reason (``Pool.lost``), and takes no other with it.
+
+:meth:`Pool.map` has its tasks before it begins; :meth:`Pool.lanes` keeps tasks that share results in one process, and asks for
+the others when there is room.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
 from typing import Any, TypeVar, cast
+
+from eigentoken.numerics.lanes import in_lanes, lost_workers
 
 __all__ = ["BACKENDS", "ON_CLUSTER", "Lost", "Pool"]
 
@@ -30,6 +38,7 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 Task = tuple[object, ...]
 Result = TypeVar("Result")
+Unit = TypeVar("Unit", bound=Task)
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,76 @@ class Pool(AbstractContextManager["Pool"]):
             for place, task in enumerate(tasks):
                 if place not in done:
                     yield place, self._alone(function, task, named(task))
+
+    @property
+    def processes(self) -> int:
+        """How many tasks are worked on at the same time."""
+        return 1 if self.alone else self.jobs if self._client is None else max(1, self.width // 2)
+
+    def lanes(
+        self,
+        function: Callable[..., Result],
+        lanes: Sequence[Sequence[Unit]],
+        shared: Iterable[Unit],
+        named: Callable[[Unit], str],
+    ) -> Iterator[tuple[Unit, Result | Lost]]:
+        """Each task with its result or :class:`Lost`, as they come.
+
+        The tasks of a lane are done by one worker, in order, so that it has what it found for those before.  The ``shared``
+        tasks go to whoever is free; where they are no sequence, each is asked for when there is room for it.
+        """
+        if self.alone:
+            for task in chain(chain.from_iterable(lanes), shared):
+                yield task, function(*task)
+        elif self._client is None:
+            work: Callable[[Unit], Result | Lost] = partial(_on, function)
+            here: list[Sequence[Unit]] = [*lanes, *([] for _ in range(self.jobs - len(lanes)))]
+            yield from in_lanes(here, shared, work, partial(self._died, named))
+        else:
+            yield from self._lanes_by_dask(function, lanes, shared, named)
+
+    def _died(self, named: Callable[[Unit], str], problem: BaseException, task: Unit, deaths: int) -> Lost | None:
+        """What stands in place of a result; nothing where the task is tried again."""
+        last = deaths == MOST_DEATHS
+        self._note(problem, f"{named(task)} was given up" if last else f"{named(task)} was run again")
+        return Lost(self.lost[-1]) if last else None
+
+    def _lanes_by_dask(
+        self,
+        function: Callable[..., Result],
+        lanes: Sequence[Sequence[Unit]],
+        shared: Iterable[Unit],
+        named: Callable[[Unit], str],
+    ) -> Iterator[tuple[Unit, Result | Lost]]:
+        """A lane is one task of the cluster; one whose worker died each time is done again, task by task."""
+        from distributed import as_completed
+
+        sent: dict[str, tuple[Any, Sequence[Unit]]] = {}
+        rest = iter(shared)
+
+        def room() -> int | None:
+            """How many shared tasks are sent now: all, where they are known, so that a cluster sees that it must grow."""
+            return None if isinstance(shared, Sequence) else max(0, self.width - len(sent))
+
+        def send(tasks: Sequence[Unit]) -> Any:
+            future = self._client.submit(_row, function, tasks, pure=False)
+            sent[future.key] = future, tasks
+            return future
+
+        running = as_completed([send(lane) for lane in lanes if lane])
+        try:
+            running.update([send([task]) for task in islice(rest, room())])
+            for future in running:
+                tasks = sent.pop(future.key)[1]
+                try:
+                    found: Iterable[tuple[Unit, Result | Lost]] = zip(tasks, future.result(), strict=True)
+                except lost_workers() as problem:
+                    self._note(problem, "what it did was run again, one by one")
+                    found = ((task, self._alone(function, task, named(task))) for task in tasks)
+                yield from found
+                running.update([send([task]) for task in islice(rest, room())])
+        finally:
+            self._client.cancel([future for future, _ in sent.values()])
 
     def _alone(self, function: Callable[..., Result], task: Task, what: str) -> Result | Lost:
         """One task in a worker of its own."""
@@ -235,20 +314,15 @@ def _refused_by_slurm(script: str) -> str:
     return "" if asked.returncode == 0 else (asked.stderr.strip().splitlines() or ["sbatch refuses the job"])[-1]
 
 
+def _on(function: Callable[..., Result], task: Task) -> Result:
+    return function(*task)
+
+
+def _row(function: Callable[..., Result], tasks: Sequence[Task]) -> list[Result]:
+    """The results of several tasks, by one worker."""
+    return [function(*task) for task in tasks]
+
+
 def _placed(function: Callable[..., Any], place: int, task: Task) -> tuple[int, Any]:
     """A result with its place."""
     return place, function(*task)
-
-
-def lost_workers() -> tuple[type[BaseException], ...]:
-    """What is raised where a worker died."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    kinds: list[type[BaseException]] = [TerminatedWorkerError]
-    try:
-        from distributed.scheduler import KilledWorker
-
-        kinds.append(KilledWorker)
-    except ImportError:
-        pass
-    return tuple(kinds)

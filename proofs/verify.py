@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from eigentoken.display import frame, html_table, listing
 from eigentoken.documents.verify_document import Line as LineDocument
@@ -22,7 +22,6 @@ from eigentoken.documents.verify_document import LineAnswer
 from eigentoken.documents.verify_document import Statement as VerifiedDocument
 from eigentoken.files.documents import read_json
 from eigentoken.files.writing import write_text
-from eigentoken.proofs.lanes import in_lanes, lanes_of
 from eigentoken.theory.kernel.arithmetic import second_opinion
 from eigentoken.theory.kernel.proved import Enclosed, SolverQuestion
 from eigentoken.theory.language.claims import InFull
@@ -40,12 +39,13 @@ __all__ = [
     "Verified",
     "evidence_of",
     "ledger_of",
+    "proof_lines",
+    "property_lines",
     "record",
     "record_formal",
     "status_of",
     "vector_line",
     "verify",
-    "verify_many",
 ]
 
 ROOM = Path(__file__).resolve().parent
@@ -181,16 +181,17 @@ def verify(
     """Check everything that the statement (or the one of this id) carries.
 
     ``instances``: random instances for each property; ``second`` re-checks with the second arithmetic.  An exception
-    inside a checker is a failed line, not a crash.  ``printed``: only what printing needs (see :func:`verify_many`).
+    inside a checker is a failed line, not a crash.  ``printed``: only what printing needs (see
+    :func:`eigentoken.proofs.verify_many.verify_many`).
     """
     if not isinstance(statement, Statement):
         statement = statements().get(statement)
-    tested, unseen, found = _properties(statement, instances, seed) if instances else (0, 0, [])
-    lines = (*_proof_lines(statement, second, printed), *found)
+    tested, unseen, found = property_lines(statement, instances, seed) if instances else (0, 0, [])
+    lines = (*proof_lines(statement, second, printed), *found)
     return Verified(statement.id, statements().digest(statement), lines, tested, unseen)
 
 
-def _proof_lines(statement: Statement, second: bool, printed: bool) -> list[Line]:
+def proof_lines(statement: Statement, second: bool, printed: bool) -> list[Line]:
     """What does not depend on random instances: steps, proofs, vectors, counterexamples, dropped conditions."""
     lines: list[Line] = []
     second = second and not (printed and _agreed_before(statement))
@@ -302,7 +303,7 @@ def _width(value: Any) -> Decimal:
     return Decimal(value.rad().str(10, radius=False)) * Decimal("1.001") if hasattr(value, "rad") else Decimal(0)
 
 
-def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, int, list[Line]]:
+def property_lines(statement: Statement, instances: int, seed: int) -> tuple[int, int, list[Line]]:
     """How many instances were looked at, how many claims they left out, and the lines."""
     lines: list[Line] = []
     tested = unseen = 0
@@ -322,132 +323,6 @@ def _properties(statement: Statement, instances: int, seed: int) -> tuple[int, i
         if words or report.seen or report.violations:  # formulas that no draw looked at are told by ``unseen``
             lines.append(Line("property", "conditions => claims", answer, report.summary()))
     return tested, unseen, lines
-
-
-def verify_many(
-    ids: Sequence[str] = (),
-    *,
-    instances: int = PROPERTY_INSTANCES,
-    second: bool = True,
-    seed: int = 0,
-    jobs: int = 1,
-    printed: bool = False,
-    backend: str = "loky",
-    address: str | None = None,
-    done: Callable[[], None] = lambda: None,
-    watch: Callable[[Verified], None] = lambda _: None,
-) -> list[Verified]:
-    """Verify the statements of these ids (all, if none is given), in parallel processes, in the order asked.
-
-    ``printed``: only what printing needs, without the derivation by hand that a statement may have beside its proof, and
-    without the second opinions where evidence of exactly this text, of the kernel and of the solvers records that they agree.
-    ``backend="dask"`` with the ``address`` of a scheduler, or ``"slurm"``: by the workers of a cluster
-    (:class:`~eigentoken.numerics.pool.Pool`), which must have the same text of each statement.  ``watch`` is told each
-    result as it comes, before ``done`` is called.
-    """
-    how = _How(instances, second, seed, printed)
-    registry = statements()
-    chosen = [registry.get(each).id for each in ids] or [each.id for each in registry]
-    here = backend == "loky" and address is None
-    if jobs == 1 and here:
-        results = []
-        for each in chosen:
-            results.append(verify(each, instances=instances, second=second, seed=seed, printed=printed))
-            watch(results[-1])
-            done()
-        return results
-    found: dict[str, dict[bool, Verified]] = {}
-    halves = _by_processes(chosen, how, jobs) if here else _by_workers(chosen, how, jobs, backend, address)
-    for name, proof, part in halves:
-        found.setdefault(name, {})[proof] = part
-        if len(found[name]) == 2:
-            watch(_together(found[name][True], found[name][False]))
-            for _ in range(chosen.count(name)):
-                done()
-    return [_together(found[each][True], found[each][False]) for each in chosen]
-
-
-def _together(proof: Verified, properties: Verified) -> Verified:
-    return replace(proof, lines=proof.lines + properties.lines, tested=properties.tested, unseen=properties.unseen)
-
-
-class _How(NamedTuple):
-    """What :func:`verify` is asked with."""
-
-    instances: int
-    second: bool
-    seed: int
-    printed: bool
-
-
-#: Of a statement the proof (true) or the random instances, and what was found.
-_Half = tuple[str, bool, Verified]
-
-
-def _divided(chosen: Sequence[str], count: int) -> tuple[list[list[str]], list[str]]:
-    """The proofs that recall each other together, in so many lanes; and the names for the random instances, the longest first."""
-
-    def asked(name: str) -> int:
-        known = evidence_of(statements().get(name))
-        return 1 + known.second if known else 1
-
-    different = list(dict.fromkeys(chosen))
-    lanes = lanes_of(different, {name: statements().get(name).depends for name in different}, asked, count)
-    return lanes, sorted(different, key=lambda name: (_runs(name), asked(name)), reverse=True)
-
-
-def _by_processes(chosen: Sequence[str], how: _How, jobs: int) -> Iterator[_Half]:
-    """The proofs that recall each other by one process, in order; the random instances by whoever has done its proofs."""
-    lanes, shared = _divided(chosen, jobs)
-    proofs = [[(name, True) for name in lane] for lane in lanes]
-    return in_lanes(proofs, [(name, False) for name in shared], partial(_part, how=how))
-
-
-def _by_workers(chosen: Sequence[str], how: _How, jobs: int, backend: str, address: str | None) -> Iterator[_Half]:
-    """The same by the workers of a cluster; what killed its worker each time is a line that is not good."""
-    from eigentoken.numerics.pool import Lost, Pool
-
-    with Pool(jobs, backend, address) as pool:
-        lanes, shared = _divided(chosen, pool.width)
-        tasks = [(" ".join(lane), True, how) for lane in lanes if lane] + [(name, False, how) for name in shared]
-        for place, found in pool.map(_parts, tasks, lambda task: str(task[0]), ordered=False):
-            names, proof, _ = tasks[place]
-            if isinstance(found, Lost):
-                line = Line("worker", "proofs" if proof else "random instances", "undecided", found.why)
-                found = [(name, proof, Verified(name, _digest(name), (line,))) for name in names.split()]
-            for name, _, half in found:
-                if half.digest != _digest(name):
-                    raise ValueError(
-                        f"{pool.backend}: a worker has another text of {name}: install the same version there, and again"
-                    )
-            yield from found
-
-
-def _digest(name: str) -> str:
-    return statements().digest(statements().get(name))
-
-
-def _parts(names: str, proof: bool, how: _How) -> list[_Half]:
-    return [_part((name, proof), how) for name in names.split()]
-
-
-def _runs(name: str) -> int:
-    """How many times trajectories are followed for its claims, so that the longest work is not begun last."""
-    from eigentoken.proofs.properties.property import follows_trajectories
-
-    told = statements().get(name)
-    return sum(map(follows_trajectories, told.claims)) * len(told.systems)
-
-
-def _part(task: tuple[str, bool], how: _How) -> _Half:
-    """One half of :func:`verify`: of a statement the proof, or the random instances."""
-    name, proof = task
-    statement = statements().get(name)
-    digest = statements().digest(statement)
-    if proof:
-        return name, proof, Verified(name, digest, tuple(_proof_lines(statement, how.second, how.printed)))
-    tested, unseen, lines = _properties(statement, how.instances, how.seed) if how.instances else (0, 0, [])
-    return name, proof, Verified(name, digest, tuple(lines), tested, unseen)
 
 
 def ledger_of(statement: Statement) -> Path | None:

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from eigentoken.files.writing import write_text
-from eigentoken.proofs.verify import verify_many
+from eigentoken.proofs.verify_many import verify_many
 from eigentoken.theory.proving import cvc5_process
 from eigentoken.theory.proving.cvc5_inequalities import ATTEMPTS, inequality_by_cvc5
 from eigentoken.theory.proving.real_arithmetic import prove

@@ -16,9 +16,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from eigentoken.files.writing import write_text  # noqa: E402
+from eigentoken.numerics.pool import Pool  # noqa: E402
 from eigentoken.output import progress  # noqa: E402
 
-from .state import ROOT, State, commit  # noqa: E402
+from .estimate import estimate  # noqa: E402
+from .state import ROOT, State, commit, held  # noqa: E402
 from .table import table  # noqa: E402
 from .work import domains, run  # noqa: E402
 
@@ -39,7 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=1_000_000, help="verdicts to compare, over all domains")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--backend", choices=("loky", "dask", "slurm"), help="processes of this machine, or a cluster")
     parser.add_argument("--address", help="scheduler of a Dask cluster, tcp://host:port, in place of --jobs")
+    parser.add_argument("--estimate", action="store_true", help="run a few cases and say what --cases would cost")
     parser.add_argument("--domain", action="append", help="only this domain (may be given again)")
     parser.add_argument("--state", type=Path, default=ROOT / "out" / "soundness.json", help="where the counts are kept")
     parser.add_argument("--fresh", action="store_true", help="forget earlier counts")
@@ -55,24 +59,24 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 2
     chosen = [domain for domain in domains() if not options.domain or domain.name in options.domain]
+    if options.estimate:
+        print("\n".join(estimate(chosen, options.cases, options.jobs, commit())))
+        return 0
     try:
-        state = State() if options.fresh else State.load(options.state)
-    except ValueError as problem:
-        print(f"soundness: error: {problem}", file=sys.stderr)
-        return 2
-    try:
-        with _stopping(), progress("soundness", options.cases) as advance:
+        backend = options.backend or ("loky" if options.address is None else "dask")
+        pool = Pool(options.jobs, backend, options.address)
+        with held(options.state), _stopping(), progress("soundness", options.cases) as advance:
+            state = State() if options.fresh else State.load(options.state)
             advance(state.cases())
             reached = run(
                 chosen,
                 state,
                 options.state,
                 cases=options.cases,
-                jobs=options.jobs,
                 until=time.time() + options.seconds,
                 commit=commit(),
                 advance=advance,
-                address=options.address,
+                pool=pool,
             )
     except ValueError as problem:
         print(f"soundness: error: {problem}", file=sys.stderr)

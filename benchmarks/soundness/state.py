@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,6 +91,26 @@ class State:
             for name in (*WORDS, "false", "seconds", "cases"):
                 row[name] = row.get(name, 0) + getattr(each, name)
         yield from merged.values()
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Only this run writes the state: two would count the same seeds, and the last would forget what the other counted.
+
+    The system gives the lock back when a process ends, however it ends.
+    """
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"another run counts into {path}: wait for it, or give another --state") from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def commit() -> str:

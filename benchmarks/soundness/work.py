@@ -1,16 +1,14 @@
-"""Pieces of work: some seeds of one generator, run in a process of their own, interrupted by nothing."""
+"""Pieces of work: some seeds of one generator, by the pool that check, refute, verify and reproduce have, too."""
 
 from __future__ import annotations
 
-import signal
 import time
 import traceback
 import warnings
 import zlib
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +57,8 @@ def run_seeds(domain: str, generator: str, first: int, count: int, commit: str) 
     return piece, wrong
 
 
-def _quiet() -> None:
-    """A worker finishes its piece when the user interrupts: the main process decides when to stop."""
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
+#: A domain, one of its generators, the first of some seeds, how many there are, and the commit.
+Piece = tuple[str, str, int, int, str]
 
 
 class Plan:
@@ -79,8 +75,8 @@ class Plan:
             if (each.domain, each.generator) in self.done:
                 self.done[each.domain, each.generator] += each.cases
 
-    def next(self) -> tuple[str, str, int, int] | None:
-        """(domain, generator, first seed, number of seeds), or None when every share is reached."""
+    def next(self, commit: str) -> Piece | None:
+        """The next piece, or None when every share is reached."""
         open_ones = [d for d in self.chosen if self.expected[d.name] < self.wanted[d.name]]
         if not open_ones:
             return None
@@ -93,7 +89,7 @@ class Plan:
         self.seeds[domain.name, generator] = first + count
         self.expected[domain.name] += count * per_seed
         self.done[domain.name, generator] += count * per_seed
-        return domain.name, generator, first, count
+        return domain.name, generator, first, count, commit
 
     def came(self, piece: Count) -> None:
         """Correct the estimate by what the piece had."""
@@ -111,79 +107,53 @@ def run(
     path: Path | None,
     *,
     cases: int,
-    jobs: int,
     until: float,
     commit: str,
     advance: Any,
-    address: str | None = None,
+    pool: Pool,
 ) -> bool:
     """Work until the cases are reached, the time is over or the user interrupts; True if the cases were reached.
 
-    ``address``: the scheduler of a Dask cluster, whose workers take the pieces in place of processes here.
+    Pieces are counted in the order in which they were given out, so that no seed is left behind that did not come: what an
+    interruption cuts off is run again.
     """
     plan = Plan(chosen, state, cases)
-    if address is not None:
-        return _on_cluster(plan, state, path, until, commit, advance, address)
-    if jobs == 1:
-        return _in_turn(plan, state, path, until, commit, advance)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_quiet) as pool:
-        running: set[Future[tuple[Count, list[str]]]] = set()
-        stopped = finished = False
-        while True:
-            try:
-                while not (stopped or finished) and len(running) < jobs + 1:
-                    piece = plan.next() if time.time() < until else None
-                    if piece is None:
-                        finished = True
-                        break
-                    running.add(pool.submit(run_seeds, *piece, commit))
-                if not running:
-                    return not stopped and time.time() < until
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for each in done:
-                    _count_in(plan, state, path, *each.result(), advance)
-                finished = False
-            except KeyboardInterrupt:
-                stopped = True  # pieces that run are finished and counted
+    order: deque[Piece] = deque()
+    came: dict[Piece, tuple[Count, list[str]]] = {}
 
+    def pieces() -> Iterator[Piece]:
+        while time.time() < until and (piece := plan.next(commit)) is not None:
+            order.append(piece)
+            yield piece
 
-def _in_turn(plan: Plan, state: State, path: Path | None, until: float, commit: str, advance: Any) -> bool:
-    while time.time() < until:
-        piece = plan.next()
-        if piece is None:
-            return True
-        try:
-            _count_in(plan, state, path, *run_seeds(*piece, commit), advance)
-        except KeyboardInterrupt:
-            return False
-    return False
-
-
-def _on_cluster(
-    plan: Plan, state: State, path: Path | None, until: float, commit: str, advance: Any, address: str
-) -> bool:
-    """Pieces in rounds, counted in the order of their seeds: what an interruption cuts off is run again."""
-    with Pool(1, "dask", address) as pool:
+    with pool:
         while time.time() < until:
-            pieces = [piece for _ in range(pool.width) if (piece := plan.next()) is not None]
-            if not pieces:
-                return True
+            given = 0
             try:
-                tasks = [(*piece, commit) for piece in pieces]
-                for place, found in pool.map(_in_worker, tasks, lambda task: f"{task[0]}: {task[1]}"):
+                for piece, found in pool.lanes(_in_worker, [], pieces(), lambda task: f"{task[0]}: {task[1]}"):
                     if isinstance(found, Lost):
-                        raise ValueError(f"{pieces[place][0]}, {pieces[place][1]}: it ended each worker ({found.why})")
-                    _count_in(plan, state, path, *found, advance)
+                        raise ValueError(f"{piece[0]}, {piece[1]}: it ended each worker ({found.why})")
+                    came[piece] = found
+                    given += 1
+                    while order and order[0] in came:
+                        _count_in(plan, state, path, *came.pop(order.popleft()), advance)
             except KeyboardInterrupt:
                 return False
+            if not given:  # all that was planned has come, and no share is behind
+                return time.time() < until
     return False
+
+
+@cache
+def _commit_of_worker() -> str:
+    return commit_here()
 
 
 def _in_worker(domain: str, generator: str, first: int, count: int, commit: str) -> tuple[Count, list[str]]:
-    """A piece on a cluster, where the same commit must lie."""
-    if commit_here() != commit:
+    """A piece by a worker, where the same commit must lie."""
+    if _commit_of_worker() != commit:
         raise ValueError(
-            f"a worker has another commit ({commit_here()}) than this run ({commit}): check out the same there"
+            f"a worker has another commit ({_commit_of_worker()}) than this run ({commit}): check out the same there"
         )
     return run_seeds(domain, generator, first, count, commit)
 

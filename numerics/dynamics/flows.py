@@ -34,7 +34,7 @@ SAFETY = 0.9
 #: ``rtol`` leaves its scores uncertain by twice that, and what is wrong here enters the step times its length.
 MODULATION = 0.25
 
-#: Scores are found in float32 where that moves no probed token by more than this share of what the step may be wrong by.
+#: Velocities are found in float32 where that moves no probed token by more than this share of what the step may be wrong by.
 SINGLE = 1 / 64
 
 #: How many numbers of a batch make a step together, on each thread: what the caches of one core hold.
@@ -113,8 +113,8 @@ def follow(
     One step size serves the batch: the local error of every token of every instance is kept below
     ``atol + rtol |x_i|`` in norm, a criterion that no rotation changes.  With ``step`` the size is fixed.  ``at`` lists
     output times (dense output, retracted); ``stop_speed`` ends the run once every token of every instance is slower.
-    The arithmetic is that of ``x``: its dtype, on its device; scores of many unit tokens alone are found in float32 where that
-    moves no probed token by more than a 64th of what the step may be wrong by.
+    The arithmetic is that of ``x``: its dtype, on its device; velocities of many unit tokens alone are found in float32 where
+    that moves no probed token by more than a 64th of what the step may be wrong by, and added to the tokens in their own.
     Memory is that of the state unless ``keep`` and ``at`` ask for more.  ``reduce`` uses the span of the tokens where
     that is invariant and smaller (exact; see :meth:`Problem.span_reduction`).
     """
@@ -152,6 +152,11 @@ def token_norms(x: Tensor) -> Tensor:
     return torch.linalg.vector_norm(x, dim=-1)
 
 
+def _in_singles(now: Problem) -> bool:
+    """Can tokens in float32 be pushed at this time?"""
+    return now.whole is not None and now.whole.singles is not None
+
+
 def _metric_moves(problem: Problem) -> bool:
     return problem.system.metric is not None and callable(problem.parameters.get(problem.system.metric))
 
@@ -175,10 +180,12 @@ class _Stepper:
 
     def begin(self, x: Tensor, t: float) -> None:
         """Cut the batch into parts and put the velocity at ``x`` into the first stage."""
-        self.parts = parts(self.at(t, x), x)
-        self.stages = [x.new_empty(len(self.scheme.C) + 1, *x[part].shape) for part in self.parts]
+        now = self.at(t, x)
+        self.single, self.parts = self.single and _in_singles(now), parts(now, x)
+        kind = torch.float32 if self.single else x.dtype
+        self.stages = [x.new_empty(len(self.scheme.C) + 1, *x[part].shape, dtype=kind) for part in self.parts]
         for stages, part in zip(self.stages, self.parts, strict=True):
-            stages[0] = self.at(t, x).advance(x[part], t)
+            stages[0] = now.advance(x[part].to(kind), t)
         self.evaluations += 1
 
     def at(self, t: float, like: Tensor) -> Problem:
@@ -208,6 +215,8 @@ class _Stepper:
         count = int(used[-1]) + 1 if len(used) else 0
         if count == 0:
             return torch.zeros_like(stages[0]) if start is None else start.clone()
+        if start is not None and start.dtype != stages.dtype:
+            return start + self.combine(weights, stages)
         vector = torch.as_tensor(weights[:count], dtype=stages.dtype, device=stages.device)
         columns = stages[:count].reshape(count, -1).mT
         sums = columns @ vector if start is None else torch.addmv(start.reshape(-1), columns, vector)
@@ -219,14 +228,15 @@ class _Stepper:
         The error is that of the worst token in units of what is ``allowed`` (rtol and atol), 0 where none is asked for.
         """
         times = [t + h * float(c) for c in self.scheme.C]
-        if self.single and allowed is not None and self.shows(t, h, x, *allowed):
-            self.single, self._still, self._now = False, None, {}  # from here on in the arithmetic of the tokens alone
-            self.begin(x, t)
         self._now = {time: now for time, now in self._now.items() if time == t}
         if self.problem.fused is not None:
             self.problem.fused.prepare([*times[1:], t + h], self.within)
-        for time in () if self._still is not None else (*times, t + h):
-            self.at(time, x)
+        found = [self.at(time, x) for time in (*times, t + h)]
+        if self.single and not (all(map(_in_singles, found)) and allowed and not self.shows(t, h, x, *allowed)):
+            self.single, self._still, self._now = False, None, {}  # from here on in the arithmetic of the tokens alone
+            self.begin(x, t)
+            for time in (*times, t + h):
+                self.at(time, x)
         self.evaluations += len(times)
         if len(self.parts) == 1:
             new = self.fill(times, h, x, self.stages[0])
@@ -239,25 +249,26 @@ class _Stepper:
         return new, worst
 
     def shows(self, t: float, h: float, x: Tensor, rtol: float, atol: float) -> bool:
-        """Would scores in float32 show in a step, beside what it may be wrong by?"""
+        """Would velocities in float32 show in a step, beside what it may be wrong by?"""
         whole = self.at(t, x).whole
-        return whole is not None and bool(whole.singles) and abs(h) * whole.rounding(x) > SINGLE * (rtol + atol)
+        return whole is not None and not abs(h) * whole.rounding(x) <= SINGLE * (rtol + atol)
 
     def fill(self, times: Sequence[float], h: float, x: Tensor, stages: Tensor) -> Tensor:
         """The stages of one part, and its new point."""
+        start = x.to(stages.dtype)
         for s in range(1, len(times)):
             now = self.at(times[s], x)
-            point = self.combine(h * self.scheme.A[s, :s], stages, x)
+            point = self.combine(h * self.scheme.A[s, :s], stages, start)
             stages[s] = now.advance(now.retract(point, times[s]), times[s])
         end = times[0] + h
         now = self.at(end, x)
         new = now.retract(self.combine(h * self.scheme.B, stages, x), end)
-        stages[-1] = now.advance(new, end)
+        stages[-1] = now.advance(new.to(stages.dtype), end)
         return new
 
     def error(self, h: float, x: Tensor, new: Tensor, stages: Tensor, rtol: float, atol: float) -> float:
         assert self.scheme.E is not None
-        gap = token_norms(self.combine(self.scheme.E, stages)).mul_(abs(h))
+        gap = token_norms(self.combine(self.scheme.E, stages)).to(x.dtype).mul_(abs(h))
         scale = torch.maximum(token_norms(x), token_norms(new)).mul_(rtol).add_(atol)
         worst = float(gap.div_(scale).max().detach())
         return worst if math.isfinite(worst) else math.inf
@@ -292,7 +303,7 @@ class _Stepper:
         h0 = min(0.01 * d0 / d1, span) if d0 > 1e-5 and d1 > 1e-5 else min(1e-6, span)
         t1 = t + direction * h0
         now = self.at(t1, x)
-        y = now.retract(torch.add(x, k, alpha=direction * h0), t1)
+        y = now.retract(torch.add(x, k, alpha=direction * h0), t1).to(k.dtype)
         k1 = torch.cat([now.advance(y[part], t1) for part in self.parts]) if len(self.parts) > 1 else now.advance(y, t1)
         self.evaluations += 1
         d2 = float((token_norms(k1 - k) / scale).square().mean(-1).max().sqrt()) / h0

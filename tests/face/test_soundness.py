@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -14,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eigentoken.numerics.pool import Pool
+
 from ..commands import started
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,8 +25,9 @@ sys.path.insert(0, str(ROOT))
 try:
     from benchmarks.soundness import __main__ as command
     from benchmarks.soundness import exact, points, signs, spectra, work
+    from benchmarks.soundness.estimate import estimate
     from benchmarks.soundness.judging import Case, Domain
-    from benchmarks.soundness.state import Count, State
+    from benchmarks.soundness.state import Count, State, held
     from benchmarks.soundness.table import table
 finally:
     sys.path.remove(str(ROOT))
@@ -70,8 +75,8 @@ def test_known_spectra_are_those_of_the_matrix() -> None:
         ]
         known = spectra.similar(rng, blocks, steps=3)
         found = np.linalg.eigvals(np.array([[float(entry) for entry in row] for row in known.rows]))
-        for (re, im), multiplicity in known.multiplicities().items():
-            near = np.abs(found - complex(float(re), float(im))) < 1e-3
+        for (real, imaginary), multiplicity in known.multiplicities().items():
+            near = np.abs(found - complex(float(real), float(imaginary))) < 1e-3
             assert near.sum() == multiplicity
 
 
@@ -185,6 +190,97 @@ def test_a_cluster_counts_the_same_cases(tmp_path: Path) -> None:
         work._in_worker("pairs", found.counts[0].generator, 0, 1, "another")
 
 
+def _dies_once(domain: str, generator: str, first: int, count: int, commit: str) -> Any:
+    mark = Path(os.environ["EIGENTOKEN_TEST_MARK"])
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work.run_seeds(domain, generator, first, count, commit)
+
+
+def _dies(*_: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_loses_no_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its piece is run again, and nothing is counted twice; one that dies each time is an error that names it."""
+    monkeypatch.setenv("EIGENTOKEN_TEST_MARK", str(tmp_path / "died"))
+    call = ["--domain", "pairs", "--cases", "300", "--no-table", "--jobs", "2", "--state"]
+    monkeypatch.setattr(work, "_in_worker", _dies_once)
+    assert command.main([*call, str(tmp_path / "a.json")]) == 0
+    monkeypatch.undo()
+    assert (tmp_path / "died").exists()
+    for each in State.load(tmp_path / "a.json").counts:
+        again, _ = work.run_seeds(each.domain, each.generator, each.first, each.next - each.first, each.commit)
+        assert again.cases == each.cases and again.holds == each.holds
+    monkeypatch.setattr(work, "_in_worker", _dies)
+    assert command.main([*call, str(tmp_path / "b.json")]) == 2
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_pieces_are_counted_in_the_order_in_which_they_were_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come in another; an interruption leaves no seed behind that is called done and is not."""
+    state, counted = State(), []
+
+    class Turned(Pool):
+        def lanes(self, function: Any, lanes: Any, shared: Any, named: Any) -> Any:
+            tasks = [task for task, _ in zip(shared, range(3), strict=False)]
+            for task in (tasks[1], tasks[2]):
+                yield task, function(*task)
+            raise KeyboardInterrupt
+
+    def count_in(plan: Any, state: Any, path: Any, piece: Any, *_: Any) -> None:
+        counted.append(piece)
+
+    monkeypatch.setattr(work, "_count_in", count_in)
+    chosen = [each for each in work.domains() if each.name == "pairs"]
+    here = work.commit_here()
+    options: Any = {"until": time.time() + 60, "commit": here, "advance": lambda *_: None}
+    assert not work.run(chosen, state, None, cases=500, pool=Turned(), **options)
+    assert counted == []  # the first had not come
+    work.run(chosen, State(), None, cases=50, pool=Pool(), **options | {"until": time.time() + 1})
+    assert counted
+
+
+def test_a_full_disk_keeps_the_counts_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = ["--domain", "pairs", "--no-table", "--jobs", "1", "--state", str(tmp_path / "s.json"), "--cases"]
+    assert command.main([*call, "200"]) == 0
+    before = (tmp_path / "s.json").read_bytes()
+
+    def full(*_: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("eigentoken.files.writing.os.fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        command.main([*call, "600"])
+    assert (tmp_path / "s.json").read_bytes() == before
+    monkeypatch.undo()
+    assert command.main([*call, "600"]) == 0
+    assert State.load(tmp_path / "s.json").cases() >= 600
+
+
+def test_two_runs_do_not_count_into_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second is refused while the first runs, also one of another process, and may go on after it."""
+    state = tmp_path / "s.json"
+    call = ["--domain", "pairs", "--no-table", "--jobs", "1", "--cases", "100", "--state", str(state)]
+    with held(state):
+        assert command.main(call) == 2
+        assert "another run counts into" in capsys.readouterr().err
+        assert not state.exists()
+    assert command.main(call) == 0
+
+
+def test_the_estimate_is_of_cases_that_were_run(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [each for each in work.domains() if each.name == "pairs"]
+    small, large = (estimate(chosen, cases, 2, work.commit_here(), sample=60) for cases in (10**6, 10**9))
+    hours = [
+        float(re.search(r"one core: about ([\d.e+,]+) h", lines[1])[1].replace(",", "")) for lines in (small, large)
+    ]  # type: ignore[index]
+    assert 100 < hours[1] / hours[0] < 10_000  # linear, but for what the same cases take twice
+    assert large[0].startswith("1,000,000,000 cases, from ") and len(large) == 7
+
+
 def test_bad_calls_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.json").write_text('{"schema": "other"}')
     for call in (["--domain", "none"], ["--cases", "0"], ["--state", str(tmp_path / "s.json")]):
@@ -212,7 +308,7 @@ def test_a_generator_that_only_yields_nothing_is_no_endless_run() -> None:
     """A plan whose pieces have no cases ends with the time."""
     nothing = Domain("nothing", "", 1, {"empty": lambda rng: iter(())})
     plan = work.Plan([nothing], State(), 10)
-    assert plan.next() == ("nothing", "empty", 0, 10)
+    assert plan.next("abc") == ("nothing", "empty", 0, 10, "abc")
     assert Case("holds").false == ""
 
 

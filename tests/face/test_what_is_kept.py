@@ -12,6 +12,7 @@ import pytest
 
 import eigentoken as et
 from eigentoken.checking import run
+from eigentoken.files import installed
 from eigentoken.models import load
 
 SAVED = Path(__file__).resolve().parents[2] / "examples" / "byte_lm"
@@ -81,7 +82,7 @@ def test_what_other_libraries_found_is_not_reused(tmp_path: Path, monkeypatch: p
 
     try:
         assert [again(), again()] == [0, 4]
-        monkeypatch.setattr(run, "version", lambda name: "0.1" if name == "scipy" else version(name))
+        monkeypatch.setattr(installed, "version", lambda name: "0.1" if name == "scipy" else version(name))
         assert again() == 0
     finally:
         monkeypatch.undo()

@@ -18,7 +18,7 @@ from eigentoken.numerics.dynamics.maps import CHUNK, iterate
 from eigentoken.numerics.dynamics.matrices import RowScaled
 from eigentoken.numerics.dynamics.observables import ellipsoid_potential
 from eigentoken.numerics.dynamics.problem import Problem, problem
-from eigentoken.numerics.dynamics.products import exponentials, product
+from eigentoken.numerics.dynamics.products import WIDE, exponentials, product, whole_floats
 from eigentoken.theory.systems.system import Space
 
 from ..tools.functions_of_theorems import planar_first_integral
@@ -463,6 +463,35 @@ def test_fused_heads_are_the_heads_one_by_one(name: str) -> None:
     )
 
 
+def test_large_products_of_floats_keep_all_their_bits_and_fill_the_place_that_is_given() -> None:
+    """oneDNN where it is there: sums of 300 products as near as float32 sums are, from strided factors and into a part."""
+    generator = torch.Generator().manual_seed(52)
+    a, b = (torch.randn(300, 300, generator=generator) for _ in range(2))
+    assert a.numel() * b.shape[1] >= WIDE
+    for left, right in ((a, b), (a, b.mT), (a.mT, b), (a[::2, 1:], b[1:])):
+        exact, bound = left.double() @ right.double(), left.double().abs() @ right.double().abs()
+        place = torch.zeros(2, *exact.shape)
+        for made in (product(left, right), product(left, right, place[1])):
+            assert made.dtype is torch.float32
+            assert float(((made.double() - exact).abs() / bound).max()) < 2e-6  # factors of 8 bits: 1e-3
+        assert torch.equal(place[1], product(left, right)) and not place[0].any()
+
+
+@pytest.mark.parametrize("asked", ["medium", "of one backend"])
+def test_a_lower_precision_that_the_user_asks_torch_for_is_not_taken(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> str:
+        if asked == "medium":
+            return asked
+        raise RuntimeError("mix of the legacy and new APIs")
+
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", told)
+    assert not whole_floats()
+    a = torch.randn(300, 300, generator=torch.Generator().manual_seed(53))
+    assert torch.equal(product(a, a), torch.from_numpy(a.numpy() @ a.numpy()))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_small_products_are_products_in_every_arithmetic_and_with_gradients(dtype: torch.dtype) -> None:
     generator = torch.Generator().manual_seed(51)
@@ -627,7 +656,7 @@ def test_single_precision_ends_where_it_would_show() -> None:
     class Seen(Problem):
         def at(self, t: Any, like: Tensor, single: bool = False) -> Problem:
             now = super().at(t, like, single)
-            seen.append(0 if now.whole is None else len(now.whole.singles))
+            seen.append(int(now.whole is not None and now.whole.singles is not None))
             return now
 
     watched = Seen(flow.system, flow.parameters, flow.mask)
@@ -648,7 +677,9 @@ def test_what_single_precision_changes_is_measured_at_tokens(values: bool, mask:
     made = problem("attention-flow", dict(flow.parameters), mask)
     single, double = (made.at(0.0, x, each).whole for each in (True, False))
     assert single is not None and double is not None and single.singles and not double.singles
-    worst = float((single(x) - double(x)).norm(dim=-1).max())
+    moved = single(x.float())
+    assert moved.dtype is torch.float32 and torch.equal(single(x), double(x))
+    worst = float((moved - double(x)).norm(dim=-1).max())
     assert 0 < single.rounding(x) <= 1.5 * worst
     assert single.rounding(x) >= worst / 20
 
@@ -660,7 +691,7 @@ def test_single_precision_is_for_many_unit_doubles_alone() -> None:
     class Seen(Problem):
         def at(self, t: Any, like: Tensor, single: bool = False) -> Problem:
             now = super().at(t, like, single)
-            used.append(now.whole is not None and bool(now.whole.singles))
+            used.append(now.whole is not None and now.whole.singles is not None)
             return now
 
     flow, x = _many(1.0, 1.0, True)
@@ -680,13 +711,43 @@ def test_single_precision_is_for_many_unit_doubles_alone() -> None:
     assert not asked(metric, metric.retract(x))
 
 
+@pytest.mark.parametrize("later", ["a matrix for each instance", "entries without a place in float32"])
+def test_single_precision_ends_where_later_matrices_have_none(later: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a run; the steps before are as they were, and the rest is in the arithmetic of the tokens."""
+    flow, x = _many(2.0, 1.0, True)
+    M = flow.parameters["M"]
+    other = M.expand(len(x), -1, -1).contiguous()
+    if later.startswith("entries"):
+        most = float(flow.parameters["V"].abs().max())
+        monkeypatch.setattr("eigentoken.numerics.dynamics.whole_heads.SINGLE_RANGE", 1.01 * most)
+        other = M.clone()
+        other[0, 0] = 1.02 * most
+    moving = problem("attention-flow", {"V": flow.parameters["V"], "M": lambda t: other if t > 0.5 else M})
+    used: list[bool] = []
+
+    class Seen(Problem):
+        def at(self, t: Any, like: Tensor, single: bool = False) -> Problem:
+            now = super().at(t, like, single)
+            used.append(now.whole is not None and now.whole.singles is not None)
+            return now
+
+    run = follow(Seen(moving.system, moving.parameters, moving.mask), x, 1.0, reduce=False)
+    assert used[0] and not used[-1] and run.end == 1.0
+    monkeypatch.setattr("eigentoken.numerics.dynamics.flows.SINGLE", -1.0)
+    double = follow(moving, x, 1.0, reduce=False)
+    assert (run.steps, run.rejected) == (double.steps, double.rejected)
+    exact = follow(moving, x, 1.0, rtol=1e-9, atol=1e-11, reduce=False).final
+    errors = [float((each.final - exact).norm(dim=-1).max()) for each in (run, double)]
+    assert errors[0] <= 1.1 * errors[1] and not torch.equal(run.final, double.final)
+
+
 def test_scores_too_large_for_single_precision_stay_double() -> None:
     _, x = _many(1.0, 1.0, True)
     one = torch.eye(64, dtype=torch.float64)
-    huge = problem("attention-flow", {"V": one, "M": 1e30 * one})
-    whole = huge.at(0.0, x, single=True).whole
-    assert whole is not None and not whole.singles
-    assert torch.isfinite(whole(x)).all()
+    for V, M in ((1.0, 1e30), (1e30, 1.0)):
+        whole = problem("attention-flow", {"V": V * one, "M": M * one}).at(0.0, x, single=True).whole
+        assert whole is not None and whole.singles is None
+        assert torch.isfinite(whole(x)).all()
 
 
 def test_a_gradient_passes_through_an_integration_that_is_not_reduced() -> None:

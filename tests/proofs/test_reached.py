@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,11 +12,12 @@ import pytest
 import sympy as sp
 from joblib.externals.loky import process_executor
 
-from eigentoken.proofs.lanes import in_lanes, lanes_of
+from eigentoken.numerics.lanes import in_lanes, lanes_of
 from eigentoken.proofs.typeset.document import of_statement
 from eigentoken.proofs.typeset.markdown import to_markdown
 from eigentoken.proofs.typeset.summary import Summary
-from eigentoken.proofs.verify import verify, verify_many
+from eigentoken.proofs.verify import verify
+from eigentoken.proofs.verify_many import verify_many
 from eigentoken.theory.language.claims import Stable
 from eigentoken.theory.language.places import ConsensusAt
 from eigentoken.theory.language.terms import matrix
@@ -143,12 +145,45 @@ def _half(task: int) -> tuple[int, int]:
     return task, os.getpid()
 
 
+def _given_up(_problem: BaseException, task: int, deaths: int) -> tuple[int, int] | None:
+    return (task, -deaths) if deaths == 2 else None
+
+
 def test_a_lane_stays_in_its_process_and_the_others_help_at_the_end() -> None:
-    found = dict(in_lanes([[1, 2, 3, 4], []], [10, 11], _half))
-    assert sorted(found) == [1, 2, 3, 4, 10, 11]
-    assert len({found[1], found[10]}) == 2 and set(found.values()) == {found[1], found[10]}
+    """What a task gives stands beside it; the shared ones are asked for one at a time."""
+    asked: list[int] = []
+
+    def shared() -> Iterator[int]:
+        for each in (10, 11):
+            asked.append(each)
+            yield each
+
+    tasks = in_lanes([[1, 2, 3, 4], []], shared(), _half, _given_up)
+    first = next(tasks)
+    assert asked == [10]
+    found = dict([first, *tasks])
+    assert sorted(found) == [1, 2, 3, 4, 10, 11] and all(found[task][0] == task for task in found)
+    processes = {task: process for task, (_, process) in found.items()}
+    assert len({processes[1], processes[10]}) == 2 and set(processes.values()) == {processes[1], processes[10]}
     with pytest.raises(ValueError, match="thirteen"):
-        list(in_lanes([[1, 13]], [], _half))
+        list(in_lanes([[1, 13]], [], _half, _given_up))
+
+
+def _deadly(task: int) -> tuple[int, int]:
+    if task == 13:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task, os.getpid()
+
+
+def test_a_task_that_ends_its_process_ends_no_other() -> None:
+    """The process is replaced, the task is tried once more and given up, and the lane goes on."""
+    found = dict(in_lanes([[1, 13, 2], [3]], [], _deadly, _given_up))
+    assert sorted(found) == [1, 2, 3, 13] and found[13] == (13, -2)
+    assert found[2][1] not in (found[1][1], os.getpid())
+
+
+def _never(_problem: BaseException, _task: int, _deaths: int) -> None:
+    raise AssertionError("a process died")
 
 
 def _patience(_: int) -> float:
@@ -167,9 +202,9 @@ def _grown(_: int) -> int:
 def test_a_process_that_keeps_much_is_not_taken_for_one_that_leaks() -> None:
     """loky would end it, and with it the proofs that it keeps; the name is one of loky's own."""
     assert process_executor._MEMORY_LEAK_CHECK_DELAY < 60
-    assert set(in_lanes([[1]], [], _patience)) == {float("inf")}
+    assert set(in_lanes([[1]], [], _patience, _never)) == {(1, float("inf"))}
 
 
 @pytest.mark.slow
 def test_a_process_that_grows_goes_on() -> None:
-    assert len(set(in_lanes([[1, 2, 3]], [], _grown))) == 1
+    assert len({process for _, process in in_lanes([[1, 2, 3]], [], _grown, _never)}) == 1

@@ -10,7 +10,8 @@ from pathlib import Path
 from eigentoken.display import listing
 from eigentoken.output import render, write
 from eigentoken.proofs.typeset.document import PrintedDocument, of_statement
-from eigentoken.proofs.verify import Line, Verified, verify_many
+from eigentoken.proofs.verify import Line, Verified
+from eigentoken.proofs.verify_many import verify_many
 from eigentoken.theory.statements.registry import statements
 from eigentoken.theory.statements.statement import Statement
 

@@ -13,14 +13,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
-from eigentoken.files.installed import cache_folder
+from eigentoken.files.installed import cache_folder, text_digest
 from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
 from eigentoken.numerics.pool import ON_CLUSTER
 
@@ -310,13 +309,8 @@ def code_digest() -> str:
     import eigentoken.proofs
     import eigentoken.theory
 
-    digest = hashlib.sha256()
-    digest.update(json.dumps([[name, version(name)] for name in ARITHMETIC]).encode())
     own = (eigentoken.theory, eigentoken.numerics, eigentoken.proofs, eigentoken.models, eigentoken.checking)
-    for package in own:
-        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return text_digest(own, ARITHMETIC)
 
 
 class _Log:

@@ -187,6 +187,9 @@ def verify(
     jobs: Annotated[int, typer.Option(help="Parallel processes.", min=1)] = 2,
     backend: Annotated[str, typer.Option(help="loky, dask with --address, or slurm.")] = "loky",
     address: Annotated[str | None, typer.Option(help="Scheduler of a Dask cluster, tcp://host:port.")] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Folder that keeps results; the same command goes on from them.")
+    ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     record: Annotated[bool, typer.Option("--record", help="Store the evidence in the ledger (maintainers).")] = False,
     coq: Annotated[bool, typer.Option("--coq", help="Check whole derivations with coqc and coqchk instead.")] = False,
@@ -196,8 +199,8 @@ def verify(
 
     Steps, test vectors, counterexamples, dropped conditions and properties, of all statements by default.
     Exit code 1 if anything does not check.  --backend dask --address tcp://host:port: by the workers of a cluster, which have the
-    same version.  With --coq: the statements whose whole derivation is a theorem of Coq, what each
-    assumes beyond its conditions, and the axioms that it uses.
+    same version.  --work FOLDER keeps each result as it comes, for the same command to go on from.  With --coq: the statements
+    whose whole derivation is a theorem of Coq, what each assumes beyond its conditions, and the axioms that it uses.
 
     Example: eigentoken verify PM-L3 PM-L4
     """
@@ -213,7 +216,7 @@ def verify(
 
         raise typer.Exit(0 if verify_by_coq(chosen, record, json) else 1)
     ready(junit)
-    where = VerifiedBy(1 if len(chosen) == 1 else jobs, backend, address)
+    where = VerifiedBy(1 if len(chosen) == 1 else jobs, backend, address, work)
     results = _verify_with_bar(chosen, where, instances=instances, seed=seed)
     recorded = store(results) if record else []
     if contents.LEDGER in [path.resolve() for path in recorded]:
@@ -239,18 +242,19 @@ def verify(
 
 
 class VerifiedBy(NamedTuple):
-    """What verifies: so many processes of this machine, or the workers of a cluster."""
+    """What verifies: so many processes of this machine, or the workers of a cluster; and where results are kept."""
 
     jobs: int = 1
     backend: str = "loky"
     address: str | None = None
+    work: Path | None = None
 
 
 def _verify_with_bar(
     chosen: list[str], where: VerifiedBy, *, instances: int, seed: int = 0, printed: bool = False
 ) -> list[Verified]:
     """The results; while they come, the last of them above the bar, by title, and where one is alone its title in the bar."""
-    from eigentoken.proofs.verify import verify_many
+    from eigentoken.proofs.verify_many import verify_many
     from eigentoken.theory.statements.registry import statements
 
     order = [statements().get(each) for each in chosen] or list(statements())
