@@ -82,7 +82,8 @@ def _probes() -> list[Check]:
         probe = probe_numpy() if name == "cpu" else probe_device(arithmetic)
         good = probe.passed if name == "cpu" else probe.within
         told = (
-            f"products{WAYS[getattr(arithmetic, 'digits', '')]} err by {probe.product_ratio:.2g} of their rounding bound (below 1 is good)"
+            f"products{WAYS[getattr(arithmetic, 'digits', '')]} err by {probe.product_ratio:.2g} of their rounding bound "
+            "(below 1 is good)"
             if good
             else str(probe)
         )
