@@ -158,17 +158,17 @@ class _Waiting(Verdict):
         return self
 
     @property
-    def margin(self) -> float | None:  # type: ignore[override]
+    def margin(self) -> float | None:
         found: float | None = self._whole().__dict__["margin"]
         return found
 
     @property
-    def certificate(self) -> Certificate | None:  # type: ignore[override]
+    def certificate(self) -> Certificate | None:
         found: Certificate | None = self._whole().__dict__["certificate"]
         return found
 
     @property
-    def details(self) -> VerdictDetails:  # type: ignore[override]
+    def details(self) -> VerdictDetails:
         found: VerdictDetails = self._whole().__dict__["details"]
         return found
 
