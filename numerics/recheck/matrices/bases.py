@@ -34,7 +34,7 @@ __all__ = ["Basis", "FloatDiscs", "candidate_basis", "float_discs", "residual", 
 PIECES = 3
 #: Below it a radius is what subnormal numbers lost: nothing was claimed of a neighbourhood.
 NO_REACH = 2.0**-400
-#: A coarse residual is summed in so many parts.
+#: A coarse residual is summed in at most so many parts.
 BLOCKS = 4
 #: Moduli are summed so many rows at a time: whole arrays of them would cost more than the sums.
 STRIP = 64
@@ -257,26 +257,30 @@ def _blocks(re: Floats, im: Floats, first: NDArray[np.intp]) -> list[tuple[Float
 
 
 def _residual_in_blocks(matrix: Floats, basis: Basis) -> Floats:
-    """Upper bounds on the row sums of ``|A X - X D|``: a quarter of the inner length at a time, a product of floats each.
+    """Upper bounds on the row sums of ``|A X - X D|``: half to a quarter of the inner length at a time, a product of floats each.
 
     A product of inner length b errs by ``gamma_b |A| |X|``, the sum of m of them and of the two terms of X D by m + 6 roundings:
     ``(b + m + 8) u (|A| |X| + |X| |D|)`` is above both, where one product of length n is trusted up to ``gamma_n`` only.
     """
     x, n = basis.columns, matrix.shape[0]
-    block = -(-n // BLOCKS)
+    blocks = max(2, min(BLOCKS, n // 192))
+    block = -(-n // blocks)
     turned = matrix.T  # the columns of X and of the residual as rows, each in one piece of memory
     columns = np.ascontiguousarray(x.T)
     total = columns[:, :block] @ turned[:block]
     part = np.empty_like(total)
     for start in range(block, n, block):
         total += np.matmul(columns[:, start : start + block], turned[start : start + block], out=part)
-    for factor, source in _blocks(basis.re, basis.im, basis.first):
-        for start in range(0, n, STRIP):
-            rows = slice(start, start + STRIP)
-            total[rows] -= columns[source[rows]] * factor[rows, None]
+    for start in range(0, n, STRIP):
+        rows = slice(start, start + STRIP)
+        total[rows] -= columns[rows] * basis.re[rows, None]
+        pairs = basis.first[rows]
+        turn = basis.im[pairs, None]
+        total[pairs] += columns[pairs + 1] * turn
+        total[pairs + 1] -= columns[pairs] * turn
     sums, weighted = _absolute(x, np.ones(n), np.abs(basis.re) + np.abs(basis.im))
     (sizes,) = _absolute(matrix, sums)
-    error = _over((block + BLOCKS + 8) * U * _over(sizes + weighted, 2), 4) + n * (n + 8) * FLOOR
+    error = _over((block + blocks + 8) * U * _over(sizes + weighted, 2), 4) + n * (n + 8) * FLOOR
     return _over(_absolute(total.T, np.ones(n))[0] + error, n)
 
 
