@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,8 @@ class Discs:
     method: str
     vectors: Array | None = field(default=None, repr=False)
     inverse: Array | None = field(default=None, repr=False)
+    single: bool = False
+    "Was the inverse found in single precision?"
 
     @property
     def size(self) -> int:
@@ -81,7 +83,13 @@ class Discs:
     def grown(self, rho: float) -> Discs:
         """The discs of everything within a further rho."""
         radii = np.nextafter(self.radii + inflate(self.growth * rho, 2), np.inf)
-        return Discs(self.centers, radii, self.growth, self.method, self.vectors, self.inverse)
+        return replace(self, radii=radii)
+
+    def refined_inverse(self) -> Array | None:
+        """The inverse, in double precision: after a step of Newton's method where it was found in single precision."""
+        if not self.single or self.vectors is None or self.inverse is None:
+            return self.inverse
+        return np.asarray(2.0 * self.inverse - multiply(multiply(self.inverse, self.vectors), self.inverse))
 
     def component(self, index: int) -> NDArray[np.intp]:
         """The discs connected with disc ``index`` (overlaps decided generously)."""
@@ -188,7 +196,8 @@ def _general(matrix: Array, rho: float, *, sliced: bool, basis: Discs | None = N
         radii = inflate(radii + growth * rho, 3)
     if not (np.isfinite(radii).all() and np.isfinite(growth).all()):
         return None
-    return Discs(centers, radii, growth, "sliced discs" if sliced else "discs", x, y)
+    single = better if basis is None or basis.inverse is not y else basis.single
+    return Discs(centers, radii, growth, "sliced discs" if sliced else "discs", x, y, single)
 
 
 @dataclass(frozen=True)

@@ -169,3 +169,21 @@ def test_documents_of_such_discs_are_confirmed_and_forged_ones_are_not(n: int) -
             {**arrays, "radii": arrays["radii"].astype(kind)},
         )
         assert recheck(certificate, {"matrix": a}) != "holds"
+
+
+def test_leaders_that_are_nearly_tied_keep_a_stored_certificate() -> None:
+    """The matrix that is stored is made of the inverse: one in single precision is refined where the gap is small."""
+    n = 200
+    rng = np.random.default_rng(n)
+    q = rng.standard_normal((n, n))
+    a = q @ np.diag(np.concatenate([[1.0 + 1e-6, 1.0], rng.uniform(-0.9, 0.9, n - 2)])) @ np.linalg.inv(q)
+    found = eigenvalue_discs(a, 0.0, symmetric=False)
+    assert found is not None and found.single and found.vectors is not None and found.inverse is not None
+    better = found.refined_inverse()
+    assert better is not None
+    errors = [float(np.abs(y @ found.vectors - np.eye(n)).max()) for y in (found.inverse, better)]
+    assert errors[1] < 1e-3 * errors[0]
+    verdict = certify("dominant-real-part", a)
+    assert verdict == "holds" and verdict.certificate is not None
+    assert "lyapunov" in verdict.certificate.arrays
+    assert recheck(verdict.certificate, {"matrix": a}) == "holds"
