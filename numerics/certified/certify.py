@@ -3,6 +3,10 @@
 A verdict is about every matrix within ``radius`` (spectral norm) of the exact value of the input.  Definiteness words
 concern the symmetric part: ``positive-definite`` means ``x^T M x > 0`` for all x != 0, whether or not M is symmetric;
 ``symmetric`` is a condition of its own.
+
+Where one Cholesky factorization of a symmetric matrix answers a condition on signs, the call returns after it, with a copy of
+the matrix of its own: the sharp margin, the digest and the certificate are made when one of them is first asked for
+(:func:`~eigentoken.numerics.certified.questions.answer_now`).
 """
 
 from __future__ import annotations

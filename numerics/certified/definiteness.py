@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from eigentoken.numerics.certified.arithmetic import current, factors_there, multiply, residual_above
 from eigentoken.numerics.certified.error_free_products import sliced_product
-from eigentoken.numerics.certified.lapack import dpotrf, dpotrs, eigenvector, spotrf, spotrs
+from eigentoken.numerics.certified.lapack import dpotrf, dtrtrs, eigenvector, spotrf, strtrs
 from eigentoken.numerics.certified.rounding import TINY, Array, down, frobenius_above, gamma, inflate, up
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "cholesky_factor",
     "eigenvalue_intervals",
     "equilibrated",
+    "estimate_of_factor",
     "quick_estimate",
     "rayleigh_above",
     "refined_congruence",
@@ -108,7 +109,7 @@ def quick_estimate(matrix: Array) -> float | None:
 def smallest_estimate(matrix: Array, factor: NDArray[Any], steps: int = 4) -> float:
     """An estimate of the smallest eigenvalue (not trusted), by Lanczos steps with the inverse of a factored matrix."""
     n = matrix.shape[0]
-    solve = spotrs if factor.dtype == np.float32 else dpotrs
+    solve = strtrs if factor.dtype == np.float32 else dtrtrs  # with one right hand side half the time of potrs
     x = 1.0 + np.cos(np.arange(n, dtype=np.float64))
     basis: list[Array] = []
     for _ in range(min(steps, n)):
@@ -118,9 +119,29 @@ def smallest_estimate(matrix: Array, factor: NDArray[Any], steps: int = 4) -> fl
         if not (0.0 < size < math.inf):
             break
         basis.append(x / size)
-        x = solve(factor, basis[-1].astype(factor.dtype, copy=False), lower=1)[0].astype(np.float64)
+        half = solve(factor, basis[-1].astype(factor.dtype, copy=False), lower=1)[0]
+        x = solve(factor, half, lower=1, trans=1)[0].astype(np.float64)
     span, _ = np.linalg.qr(np.array([*basis, x]).T)
     return float(np.linalg.eigvalsh(span.T @ (matrix @ span))[0])
+
+
+def estimate_of_factor(factor: Array, steps: int = 5) -> float:
+    """An estimate of the smallest eigenvalue of ``R R^T`` (not trusted), from the factor alone: Lanczos with its inverse."""
+    n = factor.shape[0]
+    x = 1.0 + np.cos(np.arange(n, dtype=np.float64))
+    basis: list[Array] = []
+    images: list[Array] = []
+    for _ in range(min(steps, n)):
+        for q in basis:
+            x = x - q * float(q @ x)
+        size = float(np.linalg.norm(x))
+        if not (0.0 < size < math.inf):
+            break
+        basis.append(x / size)
+        x = dtrtrs(factor, dtrtrs(factor, basis[-1], lower=1)[0], lower=1, trans=1)[0]
+        images.append(x)
+    largest = float(np.linalg.eigvalsh(np.array(basis) @ np.array(images).T)[-1])
+    return 1.0 / largest if largest > 0.0 else 0.0
 
 
 def rayleigh_above(matrix: Array, rho: float, x: Array) -> float:

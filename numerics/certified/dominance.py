@@ -314,6 +314,7 @@ def middle_score(below: float, above: float) -> float:
 
 
 _SMALLEST = 65  # below, exact arithmetic and balls re-check without any stored matrix
+_NEAR = 100.0  # another eigenvalue is so much nearer to the leader than most: the inverse must be good
 
 
 @dataclass(frozen=True)
@@ -339,7 +340,7 @@ def lyapunov_certificate(enclosure: Enclosure, found: Dominance, alpha: Fraction
             step, _ = scaled_step(enclosure, alpha)
             a, centers = step * a + np.eye(a.shape[0]), 1.0 + step * centers
         beta = found.score
-        stored = _build(a, centers, beta, found, discs.vectors, discs.inverse)
+        stored = _build(centers, beta, found, discs)
         if stored is None or found.by != "step":
             return _supported(a, beta, found.by, stored, enclosure.radius)
         lip = abs(scaled_step(enclosure, alpha)[0])
@@ -351,11 +352,14 @@ def _with_margin(stored: StoredDominance, margin: float) -> StoredDominance:
     return StoredDominance(stored.matrix, stored.vector, stored.row, margin)
 
 
-def _build(
-    a: Array, centers: NDArray[np.complex128], beta: float, found: Dominance, vectors: Array, inverse: Array
-) -> StoredDominance | None:
+def _build(centers: NDArray[np.complex128], beta: float, found: Dominance, discs: Discs) -> StoredDominance | None:
     weights = 1.0 / (beta - centers.real) if found.by == "real-part" else 1.0 / (1.0 - (np.abs(centers) / beta) ** 2)
     if not np.isfinite(weights).all() or int((weights < 0).sum()) != 1:
+        return None
+    sizes = np.abs(weights)
+    near = float(sizes.max()) > _NEAR * float(np.median(sizes))
+    vectors, inverse = discs.vectors, discs.refined_inverse() if near else discs.inverse
+    if vectors is None or inverse is None:
         return None
     p = multiply(inverse.T, weights[:, None] * inverse)
     p = p + p.T

@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
@@ -63,6 +64,8 @@ class Enclosure:
     "Of which exact matrices it is the product, where both are square."
     same_center: Enclosure | None = field(default=None, repr=False)
     "An enclosure with the very same center: what was found of its floats (an eigenbasis) serves here as well."
+    plain: bool = False
+    "Is it one named matrix of floats, which are the center, unscaled?"
 
     @classmethod
     def from_floats(cls, array: Array, radius: float = 0.0, name: str = "matrix") -> Enclosure:
@@ -88,6 +91,7 @@ class Enclosure:
             lambda: {name: array_digest(values)},
             (((name, False),),),
             Fraction(slack),
+            plain=center is values,
         )
 
     @classmethod
@@ -136,9 +140,14 @@ class Enclosure:
         return dict(self._inputs()) if self._inputs is not None else {}
 
     @cached_property
+    def center_is_its_transpose(self) -> bool:
+        """Has the float center the very bits of its transpose?  (A zero and a minus zero are equal, and two contents.)"""
+        return self.is_square and equals_transpose(self.center.view(np.int64))
+
+    @cached_property
     def center_is_symmetric(self) -> bool:
         """Is the float center equal to its transpose, entry by entry?"""
-        return self.is_square and equals_transpose(self.center)
+        return self.center_is_its_transpose or (self.is_square and equals_transpose(self.center))
 
     @cached_property
     def symmetric_part(self) -> tuple[Array, float]:
@@ -188,7 +197,7 @@ class Enclosure:
         )
 
 
-def equals_transpose(matrix: Array, tile: int = 128) -> bool:
+def equals_transpose(matrix: Array | NDArray[np.int64], tile: int = 96) -> bool:
     """Is a square matrix equal to its transpose?  Tile by tile, so that both sides stay in the cache.
 
     >>> equals_transpose(np.array([[1.0, 2.0], [2.0, 0.0]])), equals_transpose(np.array([[0.0, 1.0], [2.0, 0.0]]))

@@ -17,12 +17,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from eigentoken.numerics.certified.arithmetic import trusted
+from eigentoken.numerics.certified.arithmetic import NUMPY, current, trusted
 from eigentoken.numerics.certified.definiteness import (
     cholesky_bound,
     cholesky_factor,
     eigenvalue_intervals,
     equilibrated,
+    estimate_of_factor,
     quick_estimate,
     rayleigh_above,
     refined_congruence,
@@ -39,7 +40,7 @@ from eigentoken.numerics.certified.exact_matrices import (
 )
 from eigentoken.numerics.certified.rounding import Array
 
-__all__ = ["Signs", "exact_signs", "float_below", "signs_of"]
+__all__ = ["AtOnce", "Signs", "definite_at_once", "exact_signs", "float_below", "mirrored", "signs_of"]
 
 #: From this size on the margin of a definite matrix is guessed in single precision first.
 SINGLE_FROM = 128
@@ -108,12 +109,99 @@ def _from_intervals(w: Array, e: float, rung: str, *, scaled: bool) -> Signs:
     )
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """What one factorization shows of the signs of a symmetric matrix, with a copy of the matrix and the factor in one array.
+
+    LAPACK leaves the other triangle of what it factors as it was, so that the copy costs nothing beside the diagonal.
+    """
+
+    signs: Signs
+    factor: Array = field(repr=False)
+    diagonal: Array = field(repr=False)
+    name: str
+    slack: float
+
+    def whole(self) -> tuple[Enclosure, Signs]:
+        """What was asked about, with its digest, and the same signs with a margin near the smallest modulus.
+
+        The one array becomes the matrix again, then a factor: the center of the enclosure is no matrix then.  What is below the
+        diagonal is never written, so that this may be asked again after an interruption.
+        """
+        n = self.signs.size
+        with np.errstate(all="ignore"):
+            try:
+                estimate = estimate_of_factor(self.factor)  # of a matrix from which the radius was subtracted
+            except np.linalg.LinAlgError:
+                estimate = 0.0
+            target = mirrored(self.factor.T, self.diagonal)
+            enclosure = Enclosure.from_floats(target if self.signs.positive else -target, self.slack, self.name)
+            enclosure.inputs  # noqa: B018 - the digest is found now, before the array is a factor
+
+            def attempt(aim: float) -> float | None:
+                found = cholesky_bound(target, enclosure.radius, aim, room=target)
+                if found is None:
+                    mirrored(target, self.diagonal)
+                return found
+
+            bound = _raised(n, estimate, self.signs.clearance, attempt)
+        return enclosure, _definite(n, 1.0 if self.signs.positive else -1.0, bound)
+
+
+def mirrored(lower: Array, diagonal: Array, tile: int = 96) -> Array:
+    """That very array, made the symmetric matrix with its part below the diagonal; what stands above it is not read.
+
+    >>> mirrored(np.array([[0.0, 9.0], [-0.0, 0.0]]), np.array([1.0, 2.0])).tolist()
+    [[1.0, -0.0], [-0.0, 2.0]]
+    """
+    n = len(diagonal)
+    upper = np.tri(tile, dtype=bool).T
+    for i in range(0, n, tile):
+        rows = slice(i, i + tile)
+        block = lower[rows, rows]
+        np.copyto(block, block.T.copy(), where=upper[: len(block), : len(block)])
+        for j in range(i + tile, n, tile):
+            lower[rows, j : j + tile] = lower[j : j + tile, rows].T
+    lower.flat[:: n + 1] = diagonal
+    return lower
+
+
+def definite_at_once(enclosure: Enclosure) -> AtOnce | None:
+    """Definite by one factorization here, for a symmetric matrix so large that anything more would be felt; else None."""
+    n = enclosure.shape[0]
+    if n < SINGLE_FROM or current() is not NUMPY or not trusted():
+        return None
+    if not (enclosure.plain and enclosure.center_is_its_transpose):
+        return None
+    matrix, rho = enclosure.symmetric_part
+    sign = _sign_of_diagonal(matrix)
+    with np.errstate(all="ignore"):
+        found = None if sign is None else cholesky_factor(matrix if sign > 0 else -matrix, rho)
+    if sign is None or found is None:
+        return None
+    diagonal = matrix.diagonal() * sign
+    return AtOnce(_definite(n, sign, found[0]), found[1], diagonal, enclosure.terms[0][0][0], enclosure.slack)
+
+
+def _sign_of_diagonal(matrix: Array) -> float | None:
+    """The sign that all diagonal entries have, or None."""
+    diagonal = matrix.diagonal()
+    sign = 1.0 if diagonal[0] > 0 else -1.0
+    return sign if bool((diagonal * sign > 0).all()) else None
+
+
+def _definite(n: int, sign: float, bound: float) -> Signs:
+    rung = "cholesky"
+    if sign > 0:
+        return Signs(n, n, 0, 0, (bound, math.inf), (bound, math.inf), bound, rung, (rung,))
+    return Signs(n, 0, n, 0, (-math.inf, -bound), (-math.inf, -bound), bound, rung, (rung,))
+
+
 def _by_cholesky(matrix: Array, rho: float, *, refine: bool) -> Signs | None:
     """Definite, by one factorization (and a few more for a useful margin)."""
     n = matrix.shape[0]
-    diagonal = matrix.diagonal()
-    sign = 1.0 if diagonal[0] > 0 else -1.0
-    if not bool((diagonal * sign > 0).all()):
+    sign = _sign_of_diagonal(matrix)
+    if sign is None:
         return None
     target = matrix if sign > 0 else -matrix
     bound = _bound_at_once(target, rho) if refine and n >= SINGLE_FROM else None
@@ -122,10 +210,7 @@ def _by_cholesky(matrix: Array, rho: float, *, refine: bool) -> Signs | None:
         if first is None:
             return None
         bound = _larger_bound(target, rho, *first) if refine else first[0]
-    rung = "cholesky"
-    if sign > 0:
-        return Signs(n, n, 0, 0, (bound, math.inf), (bound, math.inf), bound, rung, (rung,))
-    return Signs(n, 0, n, 0, (-math.inf, -bound), (-math.inf, -bound), bound, rung, (rung,))
+    return _definite(n, sign, bound)
 
 
 def _bound_at_once(matrix: Array, rho: float) -> float | None:
@@ -144,11 +229,16 @@ def _larger_bound(matrix: Array, rho: float, bound: float, factor: Array) -> flo
         estimate = smallest_estimate(matrix, factor)
     except (np.linalg.LinAlgError, ValueError):
         return bound
-    for share in (0.999, 0.9, 0.5, 0.1) if matrix.shape[0] <= 256 else (0.95, 0.5, 0.1):
-        aim = (estimate - rho) * share
+    return _raised(len(matrix), estimate - rho, bound, lambda aim: cholesky_bound(matrix, rho, aim, room=factor.T))
+
+
+def _raised(n: int, estimate: float, bound: float, attempt: Callable[[float], float | None]) -> float:
+    """The first share of an estimate that an attempt proves, or the bound that is known."""
+    for share in (0.999, 0.9, 0.5, 0.1) if n <= 256 else (0.95, 0.5, 0.1):
+        aim = estimate * share
         if not aim > bound:
             break
-        better = cholesky_bound(matrix, rho, aim, room=factor.T)
+        better = attempt(aim)
         if better is not None:
             return max(better, bound)
     return bound

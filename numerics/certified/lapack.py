@@ -23,11 +23,13 @@ __all__ = [
     "dgetri",
     "dgetri_lwork",
     "dpotrf",
-    "dpotrs",
     "dtrtrs",
     "eigenvector",
+    "sgetrf",
+    "sgetri",
+    "sgetri_lwork",
     "spotrf",
-    "spotrs",
+    "strtrs",
 ]
 
 _NAME = "scipy.linalg._flapack"
@@ -52,9 +54,10 @@ def _routines() -> Any:
 _LAPACK = _routines()
 dgeev, dgeev_lwork = _LAPACK.dgeev, _LAPACK.dgeev_lwork
 dgetrf, dgetri, dgetri_lwork = _LAPACK.dgetrf, _LAPACK.dgetri, _LAPACK.dgetri_lwork
-dpotrf, dpotrs, dtrtrs = _LAPACK.dpotrf, _LAPACK.dpotrs, _LAPACK.dtrtrs
+sgetrf, sgetri, sgetri_lwork = _LAPACK.sgetrf, _LAPACK.sgetri, _LAPACK.sgetri_lwork
+dpotrf, dtrtrs = _LAPACK.dpotrf, _LAPACK.dtrtrs
 
-spotrf, spotrs = _LAPACK.spotrf, _LAPACK.spotrs
+spotrf, strtrs = _LAPACK.spotrf, _LAPACK.strtrs
 
 
 def eigenvector(matrix: Array, place: int) -> Array | None:

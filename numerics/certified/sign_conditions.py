@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from eigentoken.documents.certificate import Facts
 from eigentoken.documents.verdict_object import VerdictDetails
-from eigentoken.numerics.certified.inertia import Signs, signs_of
-from eigentoken.numerics.certified.questions import Question, answer, give_up, reported_margin, threshold
+from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.inertia import AtOnce, Signs, definite_at_once, signs_of
+from eigentoken.numerics.certified.questions import Question, answer, answer_now, give_up, reported_margin, threshold
 from eigentoken.theory.language.reasons import inertia_reason, partial_inertia_reason, sign_reason
 from eigentoken.theory.language.verdicts import Verdict, VerdictAnswer
 
@@ -38,6 +39,9 @@ class Settled:
     @property
     def counts(self) -> tuple[int, int, int]:
         return self.positive, self.negative, self.zero
+
+
+Rule = Callable[[Signs], Settled | None]
 
 
 def _mirrored(s: Signs) -> Signs:
@@ -80,7 +84,7 @@ def _indefinite(s: Signs) -> Settled | None:
     return None
 
 
-def _flipped(rule: Callable[[Signs], Settled | None]) -> Callable[[Signs], Settled | None]:
+def _flipped(rule: Rule) -> Rule:
     def settle(s: Signs) -> Settled | None:
         found = rule(_mirrored(s))
         if found is None:
@@ -90,7 +94,7 @@ def _flipped(rule: Callable[[Signs], Settled | None]) -> Callable[[Signs], Settl
     return settle
 
 
-SIGN_CONDITIONS: dict[str, Callable[[Signs], Settled | None]] = {
+SIGN_CONDITIONS: dict[str, Rule] = {
     "positive-definite": _positive_definite,
     "negative-definite": _flipped(_positive_definite),
     "positive-semidefinite": _positive_semidefinite,
@@ -103,7 +107,30 @@ def decide_signs(question: Question) -> Verdict:
     """One of :data:`SIGN_CONDITIONS`."""
     question.need_square()
     rule = SIGN_CONDITIONS[question.condition]
-    signs = signs_of(question.enclosure, lambda s: rule(s) is not None, question.deadline)
+    found = definite_at_once(question.enclosure)
+    settled = None if found is None else rule(found.signs)
+    if found is not None and settled is not None:
+        reason = _reason(question, settled, found.signs)
+        parts = (
+            question.condition,
+            question.deadline,
+        )  # not the question: its enclosure may be of an array that is changed
+        return answer_now(settled.answer, reason, lambda: _of_copy(*parts, rule, found), found.factor.nbytes)
+    return _decided(question, rule, signs_of(question.enclosure, lambda s: rule(s) is not None, question.deadline))
+
+
+def _of_copy(condition: str, deadline: Deadline, rule: Rule, found: AtOnce) -> Verdict:
+    """The whole verdict of what was answered at once, from the copy that was kept."""
+    enclosure, signs = found.whole()
+    return _decided(Question(condition, enclosure, deadline), rule, signs)
+
+
+def _reason(question: Question, settled: Settled, signs: Signs) -> str:
+    return sign_reason(question.condition, settled.answer is HOLDS, settled.counts, signs.rung)
+
+
+def _decided(question: Question, rule: Rule, signs: Signs) -> Verdict:
+    """The verdict that follows from these signs."""
     settled = rule(signs)
     if settled is None:
         return give_up(question, signs.tried, _intervals(question, signs))
@@ -112,7 +139,7 @@ def decide_signs(question: Question) -> Verdict:
     return answer(
         question,
         settled.answer,
-        sign_reason(question.condition, settled.answer is HOLDS, settled.counts, signs.rung),
+        _reason(question, settled, signs),
         kind="signs",
         facts=facts,
         margin=margin,

@@ -3,9 +3,10 @@
 From ``geev`` in real block form: ``A X = X D + R`` with D block diagonal (1 x 1, and ``[[a, b], [-b, a]]`` for a pair),
 ``Y ~ X^-1``, ``G = Y X - I``.  If every row sum of ``|G|`` is below 1 then X is nonsingular and
 
-    ``X^-1 A X = D + (I + G)^-1 Y R,   |row i of (I + G)^-1 F|_1 <= f_i + g_i max f / (1 - max g) =: p_i``
+    ``X^-1 A X = D + (I + G)^-1 Y R,   |row i of (I + G)^-1 F|_1 <= f_i + h_i + g_i max h / (1 - max g) =: p_i``
 
-with ``f_i``, ``g_i`` the row sums of ``|F| = |Y R|`` and ``|G|``.  Diagonalizing the 2 x 2 blocks by the unitary
+with ``f_i``, ``g_i`` the row sums of ``|F| = |Y R|`` and ``|G|``, and ``h = |G| f`` (Neumann's series after its second term).
+Diagonalizing the 2 x 2 blocks by the unitary
 ``[[1, 1], [i, -i]] / sqrt 2`` multiplies a real row by at most sqrt 2 and adds the two rows of a pair, so Gershgorin's
 theorem gives discs of radius ``sqrt 2 p_i`` (``p_i`` without pairs) and ``p_i + p_{i+1}``; a connected component of k
 discs holds exactly k eigenvalues (Varga, *Gersgorin and His Circles*, Thms 1.1, 1.6; the approach of Rump,
@@ -13,7 +14,8 @@ discs holds exactly k eigenvalues (Varga, *Gersgorin and His Circles*, Thms 1.1,
 ``Y E X`` to F: ``f_i`` grows by ``rho sqrt n ||y_i||_2 ||X||_2``.  Rounding:
 ``|fl(A X - X D) - R| <= gamma_{n+3} (|A||X| + |X||D|)`` and so on, summed over rows by matrix-vector products only.  The
 computed R is so much smaller than that bound (a hundredth at n = 384) that ``|Y| |R|`` replaces ``|Y R|`` where it is below
-a sixteenth of it, so that the cost is one inverse and two products beside ``geev``.
+a sixteenth of it, so that the cost is one inverse and two products beside ``geev``.  Y need not be a good inverse: where one in
+single precision, at half the price, widens no row by more than a sixteenth, it is taken.
 
 A symmetric center takes ``eigh`` instead, where every matrix within rho (symmetric or not) has its eigenvalues in discs
 of radius ``e + rho`` about the intervals' centers (Bauer and Fike for a normal matrix, same count per component).
@@ -22,7 +24,8 @@ of radius ``e + rho`` about the intervals' centers (Bauer and Fike for a normal 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +33,24 @@ from numpy.typing import NDArray
 from eigentoken.numerics.certified.arithmetic import multiply
 from eigentoken.numerics.certified.definiteness import eigenvalue_intervals
 from eigentoken.numerics.certified.error_free_products import sliced_product
-from eigentoken.numerics.certified.lapack import dgeev, dgeev_lwork, dgetrf, dgetri, dgetri_lwork
+from eigentoken.numerics.certified.lapack import (
+    dgeev,
+    dgeev_lwork,
+    dgetrf,
+    dgetri,
+    dgetri_lwork,
+    sgetrf,
+    sgetri,
+    sgetri_lwork,
+)
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, gamma, inflate, spectral_norm_above
 
 __all__ = ["Discs", "eigenvalue_discs", "symmetric_discs"]
 
 Complex = NDArray[np.complex128]
 _SMALL_SHARE = 1 / 16  # of the rounding bound: below it the row sums of |Y| |R| stand for those of |Y R|
+_STRIP = 64
+_SINGLE_FROM = 128  # from this size on an inverse in single precision is tried
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,8 @@ class Discs:
     method: str
     vectors: Array | None = field(default=None, repr=False)
     inverse: Array | None = field(default=None, repr=False)
+    single: bool = False
+    "Was the inverse found in single precision?"
 
     @property
     def size(self) -> int:
@@ -67,7 +83,13 @@ class Discs:
     def grown(self, rho: float) -> Discs:
         """The discs of everything within a further rho."""
         radii = np.nextafter(self.radii + inflate(self.growth * rho, 2), np.inf)
-        return Discs(self.centers, radii, self.growth, self.method, self.vectors, self.inverse)
+        return replace(self, radii=radii)
+
+    def refined_inverse(self) -> Array | None:
+        """The inverse, in double precision: after a step of Newton's method where it was found in single precision."""
+        if not self.single or self.vectors is None or self.inverse is None:
+            return self.inverse
+        return np.asarray(2.0 * self.inverse - multiply(multiply(self.inverse, self.vectors), self.inverse))
 
     def component(self, index: int) -> NDArray[np.intp]:
         """The discs connected with disc ``index`` (overlaps decided generously)."""
@@ -119,24 +141,34 @@ def _geev(matrix: Array) -> tuple[Array, Array, Array] | None:
     return wr, wi, vr
 
 
-def _inverse(matrix: Array) -> Array | None:
-    lu, pivots, info = dgetrf(matrix)
+def _inverse(matrix: Array, *, single: bool = False) -> Array | None:
+    kind = np.float32 if single else np.float64
+    factor, invert, room = (sgetrf, sgetri, sgetri_lwork) if single else (dgetrf, dgetri, dgetri_lwork)
+    lu, pivots, info = factor(np.array(matrix, dtype=kind, order="F"), overwrite_a=1)
     if info != 0:
         return None
-    size, _ = dgetri_lwork(matrix.shape[0])
-    inverse, info = dgetri(lu, pivots, lwork=int(size), overwrite_lu=1)
+    size, _ = room(matrix.shape[0])
+    inverse, info = invert(lu, pivots, lwork=int(size), overwrite_lu=1)
     if info != 0 or not np.isfinite(inverse).all():
         return None
-    return np.asarray(inverse)
+    return np.asarray(inverse, dtype=np.float64)
 
 
-def _eigenbasis(matrix: Array, basis: Discs | None) -> tuple[Array, Array, Array, Array] | None:
-    """Real and imaginary parts of eigenvalues, vectors in real block form, and their inverse: floats, nothing is claimed."""
-    if basis is not None and basis.vectors is not None and basis.inverse is not None:
-        return basis.centers.real.copy(), basis.centers.imag.copy(), basis.vectors, basis.inverse
-    eigen = _geev(matrix)
-    inverse = None if eigen is None else _inverse(eigen[2])
-    return None if eigen is None or inverse is None else (*eigen, inverse)
+def _eigenbasis(matrix: Array, basis: Discs | None) -> tuple[Array, Array, Array] | None:
+    """Real and imaginary parts of eigenvalues, vectors in real block form: floats, nothing is claimed."""
+    if basis is not None and basis.vectors is not None:
+        return basis.centers.real.copy(), basis.centers.imag.copy(), basis.vectors
+    return _geev(matrix)
+
+
+def _inverses(x: Array, basis: Discs | None, *, sliced: bool) -> Iterator[tuple[Array, bool]]:
+    """Approximate inverses, the cheap ones first, and whether a better one is to be had."""
+    if basis is not None and basis.inverse is not None:
+        yield basis.inverse, sliced
+    elif x.shape[0] >= _SINGLE_FROM and not sliced and (quick := _inverse(x, single=True)) is not None:
+        yield quick, True
+    if (slow := _inverse(x)) is not None:
+        yield slow, False
 
 
 def _general(matrix: Array, rho: float, *, sliced: bool, basis: Discs | None = None) -> Discs | None:
@@ -144,43 +176,80 @@ def _general(matrix: Array, rho: float, *, sliced: bool, basis: Discs | None = N
     eigen = _eigenbasis(matrix, basis)
     if eigen is None:
         return None
-    wr, wi, x, y = eigen
+    wr, wi, x = eigen
     first = np.flatnonzero(wi > 0)  # pairs are (j, j + 1) with positive imaginary part first
     if not np.array_equal(np.flatnonzero(wi < 0), first + 1) or not (
         np.array_equal(wr[first], wr[first + 1]) and np.array_equal(wi[first], -wi[first + 1])
     ):
         return None
-    absolute = np.abs(x)
-    x_sums = inflate(absolute.sum(axis=1), n)
-    x_weighted = inflate(absolute @ inflate(np.abs(wr) + np.abs(wi), 1), n + 1)
-    del absolute
-    g = _rows_of_defect(x, y, x_sums, sliced=sliced)
-    if not float(g.max()) < 0.9:
-        return None
+    x_sums, x_weighted = _sizes(x, np.ones(n), inflate(np.abs(wr) + np.abs(wi), 1))
     residual, residual_error = _residual(matrix, x, wr, wi, first, x_sums, x_weighted, sliced=sliced)
-    residual_sums = inflate(np.abs(residual).sum(axis=1), n)
-    absolute = np.abs(y)
-    rounding = inflate(absolute @ inflate(residual_error + gamma(n + 1) * residual_sums, 4), n + 2)
-    f = inflate(absolute @ residual_sums, n + 1)  # |Y R| <= |Y| |R|
-    if sliced or not bool((f <= _SMALL_SHARE * rounding).all()):  # only there a product would sharpen the radii
-        product = multiply(y, residual)
-        f = inflate(np.abs(product, out=product).sum(axis=1), n)
-        del product
-    del residual
-    f = inflate(f + rounding + 2 * n * n * TINY, 2)
-    row_norms = inflate(np.sqrt(inflate(np.square(absolute, out=absolute).sum(axis=1), n + 1)), 2)
-    del absolute
-    spread = inflate(row_norms * spectral_norm_above(x) * math.sqrt(n), 6)
-    room = 1.0 - float(g.max()) * (1 + 4 * UNIT)
-    p = inflate(f + g * float(f.max()) / room, 6)
-    q = inflate(spread + g * float(spread.max()) / room, 6)
+    for y, better in _inverses(x, basis, sliced=sliced):
+        found = _rows(x, y, x_sums, residual, residual_error, sliced=sliced)
+        if found is not None and not (better and found.widened):
+            break
+    else:
+        return None
     centers = wr + 1j * wi
-    radii, growth = _disc_radii(p, first), _disc_radii(q, first)
+    radii, growth = _disc_radii(found.rows, first), _disc_radii(found.growth, first)
     if rho > 0:
         radii = inflate(radii + growth * rho, 3)
     if not (np.isfinite(radii).all() and np.isfinite(growth).all()):
         return None
-    return Discs(centers, radii, growth, "sliced discs" if sliced else "discs", x, y)
+    single = better if basis is None or basis.inverse is not y else basis.single
+    return Discs(centers, radii, growth, "sliced discs" if sliced else "discs", x, y, single)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The bounds ``p_i``, by how much they grow, and whether a better inverse would make one smaller by a sixteenth."""
+
+    rows: Array
+    growth: Array
+    widened: bool
+
+
+def _rows(x: Array, y: Array, x_sums: Array, residual: Array, residual_error: Array, *, sliced: bool) -> _Rows | None:
+    n = x.shape[0]
+    (residual_sums,) = _sizes(residual, np.ones(n))
+    slips = inflate(residual_error + gamma(n + 1) * residual_sums, 4)
+    rounding, f, y_sums = _sizes(y, slips, residual_sums, x_sums)  # |Y R| <= |Y| |R|
+    row_norms = inflate(np.sqrt(inflate(np.einsum("ij,ij->i", y, y), n + 1)), 2)
+    if sliced or not bool((f <= _SMALL_SHARE * rounding).all()):  # only there a product would sharpen the radii
+        product = multiply(y, residual)
+        f = inflate(np.abs(product, out=product).sum(axis=1), n)
+        del product
+    f = inflate(f + rounding + 2 * n * n * TINY, 2)
+    spread = inflate(row_norms * spectral_norm_above(x) * math.sqrt(n), 6)
+    defect = _defect(x, y, y_sums, sliced=sliced)
+    if not float(defect[1].max()) < 0.9:
+        return None
+    p, q = (inflate(each + _beyond(*defect, each), 2) for each in (f, spread))
+    return _Rows(p, q, not bool((p <= (1 + _SMALL_SHARE) * f).all()))
+
+
+def _beyond(size: Array, g: Array, slip: Array, f: Array) -> Array:
+    """Upper bounds on the sum of ``|G|^k f`` from k = 1 on, with ``|G| <= size`` up to row sums ``slip``."""
+    n = len(f)
+    h = inflate(inflate(size @ f, n + 1) + slip * float(f.max()), 2)
+    room = 1.0 - float(g.max()) * (1 + 4 * UNIT)
+    return np.asarray(inflate(h + g * float(h.max()) / room, 6))
+
+
+def _sizes(matrix: Array, *weights: Array) -> list[Array]:
+    """Upper bounds on ``|M| w`` for each w >= 0, a strip of M at a time: ``|M|`` as a whole would cost more than its use."""
+    n = len(matrix)
+    found = [np.zeros(n) for _ in weights]
+    lying = matrix.flags.c_contiguous
+    for start in range(0, n, _STRIP):
+        part = slice(start, start + _STRIP)
+        strip = np.abs(matrix[part] if lying else matrix[:, part])
+        for total, weight in zip(found, weights, strict=True):
+            if lying:
+                total[part] = strip @ weight
+            else:
+                total += strip @ weight[part]
+    return [np.asarray(inflate(total, n + 1)) for total in found]
 
 
 def _disc_radii(rows: Array, first: NDArray[np.intp]) -> Array:
@@ -191,21 +260,23 @@ def _disc_radii(rows: Array, first: NDArray[np.intp]) -> Array:
     return np.asarray(inflate(result, 2))
 
 
-def _rows_of_defect(x: Array, y: Array, x_sums: Array, *, sliced: bool) -> Array:
-    """Upper bounds on the row sums of ``|Y X - I|``."""
+def _defect(x: Array, y: Array, sizes: Array, *, sliced: bool) -> tuple[Array, Array, Array]:
+    """``(S, g, slip)``: ``|Y X - I|`` is at most S and something of row sums ``slip``; g bounds its row sums.
+
+    ``sizes``: upper bounds on the row sums of ``|Y| |X|``.
+    """
     n = x.shape[0]
     if sliced:
         exact = sliced_product(np.ascontiguousarray(y), np.ascontiguousarray(x), 3)
         high = exact.high
         high.flat[:: n + 1] -= 1.0
-        total = np.abs(high) + np.abs(exact.low) + exact.error + 2.0**-52 * np.abs(high)
-        return np.asarray(inflate(total.sum(axis=1), n + 4))
+        total = inflate(np.abs(high) + np.abs(exact.low) + exact.error + 2.0**-52 * np.abs(high), 4)
+        return total, np.asarray(inflate(total.sum(axis=1), n)), np.zeros(n)
     defect = multiply(y, x)
     defect.T.flat[:: n + 1] -= 1.0
     sums = inflate(np.abs(defect, out=defect).sum(axis=1), n)
-    del defect
-    rounding = inflate(np.abs(y) @ x_sums, n + 1) + 1.0
-    return np.asarray(inflate(sums + gamma(n + 2) * rounding + 2 * n * n * TINY, 4))
+    slip = np.asarray(inflate(gamma(n + 2) * (sizes + 1.0) + 2 * n * n * TINY, 4))
+    return defect, np.asarray(inflate(sums + slip, 2)), slip
 
 
 def _residual(
@@ -229,10 +300,15 @@ def _residual(
         exact = sliced_product(left, right, 3)
         error = np.abs(exact.low) + exact.error
         return exact.high, np.asarray(inflate(error.sum(axis=1), n + 4))
-    residual = multiply(matrix, x)
-    residual -= x * wr
-    if first.size:
-        residual[:, first] += x[:, first + 1] * wi[first]
-        residual[:, first + 1] -= x[:, first] * wi[first]
-    error = inflate(np.abs(matrix) @ x_sums, n + 1) + x_weighted
+    columns = x.T  # vectors and their images as rows, each in one piece of memory
+    images = multiply(columns, matrix.T)
+    for start in range(0, n, _STRIP):
+        rows = slice(start, start + _STRIP)
+        images[rows] -= columns[rows] * wr[rows, None]
+        pairs = first[rows]
+        images[pairs] += columns[pairs + 1] * wi[pairs, None]
+        images[pairs + 1] -= columns[pairs] * wi[pairs, None]
+    residual = images.T
+    (sizes,) = _sizes(matrix, x_sums)
+    error = sizes + x_weighted
     return residual, np.asarray(inflate(gamma(n + 4) * error + 2 * n * (n + 4) * TINY, 4))

@@ -58,6 +58,10 @@ def _program(program: str, use: str) -> Check:
     return _entry(program, "ok", lines[0].strip() if lines else path)
 
 
+#: How a device forms products, where that is not plain float64.
+WAYS = {"": "", "float32": " (of float32 digits)", "int8": " (of 8-bit integers)"}
+
+
 def _devices() -> Check:
     import torch
 
@@ -76,10 +80,12 @@ def _probes() -> list[Check]:
 
     found = []
     for name in present():
-        probe = probe_numpy() if name == "cpu" else probe_device(arithmetic_of(name))
+        arithmetic = arithmetic_of(name)
+        probe = probe_numpy() if name == "cpu" else probe_device(arithmetic)
         good = probe.passed if name == "cpu" else probe.within
         told = (
-            f"products err by {probe.product_ratio:.2g} of their rounding bound (below 1 is good)"
+            f"products{WAYS[getattr(arithmetic, 'digits', '')]} err by {probe.product_ratio:.2g} of their rounding bound "
+            "(below 1 is good)"
             if good
             else str(probe)
         )

@@ -255,7 +255,7 @@ def test_the_routines_of_lapack_are_those_of_scipy() -> None:
     """They are taken from scipy's extension module without the rest of scipy.linalg."""
     import scipy.linalg.lapack
 
-    for name in ("dgeev", "dgetrf", "dgetri", "dpotrf", "dpotrs", "dtrtrs"):
+    for name in ("dgeev", "dgetrf", "dgetri", "dpotrf", "dtrtrs", "sgetrf", "sgetri", "spotrf", "strtrs"):
         assert getattr(lapack, name) is getattr(scipy.linalg.lapack, name)
     matrix = np.diag([3.0, 1.0, 2.0])
     assert [int(np.argmax(np.abs(lapack.eigenvector(matrix, place)))) for place in range(3)] == [1, 2, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,34 @@ from eigentoken.numerics.certified import devices
 from eigentoken.numerics.certified.arithmetic import NUMPY, current, multiply, residual_above, using
 from eigentoken.numerics.certified.certify import certify
 from eigentoken.numerics.certified.definiteness import cholesky_bound
-from eigentoken.numerics.certified.devices import TorchDevice, arithmetic_of, present, sliced
+from eigentoken.numerics.certified.devices import (
+    TorchDevice,
+    arithmetic_of,
+    exact_in_integers,
+    present,
+    quickest,
+    sliced,
+    sliced_in_integers,
+)
 from eigentoken.numerics.certified.enclosures import Enclosure, MatrixError, product
 from eigentoken.numerics.certified.probe import BackendRefused
 from eigentoken.numerics.certified.rounding import TINY, UNIT
 from eigentoken.numerics.recheck import recheck
 from tests.commands import here
-from tests.tools.simulated_device import SimulatedDevice, chopped, fixed_point
+from tests.tools.simulated_device import SimulatedDevice, SimulatedIntegers, chopped, fixed_point
 
 #: Every device of this machine, the slices that a device without float64 would use, and two that are not here.
 DEVICES = [
     SimulatedDevice(1),
     SimulatedDevice(2),
     TorchDevice("cpu", least=0),
-    TorchDevice("cpu", slices=True, least=0),
-    *(TorchDevice(name, least=0) for name in present()[1:]),
+    TorchDevice("cpu", "float32", least=0),
+    TorchDevice("cpu", "int8", least=0),
+    SimulatedIntegers(3),
+    *(TorchDevice(name, "" if name != "mps" else "float32", least=0) for name in present()[1:]),
+    *(TorchDevice(name, "int8", least=0) for name in present()[1:] if name != "mps"),
 ]
-named = pytest.mark.parametrize("device", DEVICES, ids=lambda each: f"{each.name}{'-slices' * (not each.factors)}")
+named = pytest.mark.parametrize("device", DEVICES, ids=lambda each: f"{each.name}-{getattr(each, 'digits', '')}")
 
 
 def exact(matrix: np.ndarray) -> flint.fmpq_mat:
@@ -118,7 +130,7 @@ def test_a_factor_of_a_device_is_not_believed() -> None:
 def test_an_arithmetic_beyond_its_bound_is_refused() -> None:
     with pytest.raises(BackendRefused, match="may not issue certificates"), using(SimulatedDevice(spoil=True)):
         raise AssertionError("TF32 was let in")
-    half = TorchDevice("cpu", slices=True, least=0)
+    half = TorchDevice("cpu", "float32", least=0)
     truth = half._whole
     object.__setattr__(
         half, "_whole", lambda a, b: truth(a, b).astype(np.float16).astype(np.float64)
@@ -171,6 +183,73 @@ def test_slices_are_exact_where_digits_end_and_numpy_elsewhere() -> None:
     assert all(found[i, j] == float(truth[i, j].p) for i in range(4) for j in range(3))
     wide = np.array([[1.0, 2.0**-300]])
     assert float(sliced(wide, np.ones((2, 1)), np.matmul)[0, 0]) == 1.0
+
+
+def plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.asarray(a.astype(np.int64) @ b.astype(np.int64))
+
+
+@pytest.mark.parametrize("integers", [plain, TorchDevice("cpu", "int8").integers, SimulatedDevice(6).integers])
+@pytest.mark.parametrize("spread", [0, 8, 60])
+@pytest.mark.parametrize("inner", [1, 2, 37, 300])
+def test_slices_of_integers_keep_to_the_bound_in_every_entry(integers: Any, spread: int, inner: int) -> None:
+    """Also where levels are left out, and where entries cancel; zero rows and columns among them."""
+    rng = np.random.default_rng(inner + spread)
+    a = np.ldexp(rng.standard_normal((4, inner)), rng.integers(-spread, spread + 1, (4, inner)))
+    b = np.ldexp(rng.standard_normal((inner, 3)), rng.integers(-spread, spread + 1, (inner, 3)))
+    a[1] = 0.0
+    if inner > 2:
+        half = inner // 2
+        a[:, half : 2 * half], b[half : 2 * half] = a[:, :half], -b[:half] * (1 + 2.0**-30)
+    found = sliced_in_integers(a, b, integers)
+    truth, sizes = exact(a) * exact(b), exact(np.abs(a)) * exact(np.abs(b))
+    for i in range(4):
+        for j in range(3):
+            error = abs(flint.fmpq(*float(found[i, j]).as_integer_ratio()) - truth[i, j])
+            assert error <= sizes[i, j] * inner * flint.fmpq(1, 2**53)
+
+
+def test_levels_are_left_out_where_that_is_shown_not_to_matter() -> None:
+    asked: list[int] = []
+
+    def counted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        asked.append(a.shape[1])
+        return plain(a, b)
+
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((20, 64)), rng.standard_normal((64, 20))
+    sliced_in_integers(a, b, counted)
+    dense = len(asked)
+    b[:, 0] = np.ldexp(b[:, 0], np.where(np.arange(64) % 2, 0, -40))  # what is left out might be all of some entry
+    a[:, 1::2] = np.ldexp(a[:, 1::2], -40)
+    asked.clear()
+    sliced_in_integers(a, b, counted)
+    assert dense == 10 and len(asked) == 30  # the leading digits, and 9 levels of 18, or all 29
+
+
+def test_integers_that_saturate_or_wrap_are_found_out() -> None:
+    assert exact_in_integers(plain) and exact_in_integers(SimulatedDevice(1).integers)
+    assert exact_in_integers(TorchDevice("cpu", "int8").integers)
+    assert not exact_in_integers(SimulatedDevice(spoil=True).integers)
+    assert not exact_in_integers(lambda a, b: plain(a, b).astype(np.int16))
+    assert not exact_in_integers(lambda a, b: np.asarray(a.astype(np.float32) @ b.astype(np.float32)).astype(np.int64))
+
+    def not_here(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        raise NotImplementedError("_int_mm is not on this device")
+
+    assert not exact_in_integers(not_here)
+    with pytest.raises(BackendRefused), using(SimulatedIntegers(spoil=True)):
+        raise AssertionError("sums in 16 bits were let in")
+
+
+def test_the_quickest_exact_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quickest("cpu", ("",), 64) == TorchDevice("cpu")
+    assert quickest("cpu", ("float32", "int8"), 64).digits in ("float32", "int8")
+    spent = {"": 0.02, "int8": 0.0}
+    monkeypatch.setattr(TorchDevice, "product", lambda self, a, b: time.sleep(spent[self.digits]))
+    assert quickest("cpu", ("", "int8"), 8).digits == "int8"
+    monkeypatch.setattr(devices, "exact_in_integers", lambda _: False)
+    assert quickest("cpu", ("", "int8"), 8).digits == ""
 
 
 def test_devices_that_are_not_here_are_named() -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
+from eigentoken.numerics.certified.devices import sliced_in_integers
 from eigentoken.numerics.certified.error_free_products import two_sum
 from eigentoken.numerics.certified.rounding import TINY, Array
 
@@ -100,6 +102,18 @@ class SimulatedDevice:
             parts.append(flushed(first + second))
         return parts[0]
 
+    def integers(self, a: NDArray[np.int8], b: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Products of 8-bit integers, summed in 32 bits in a random order (spoiled: in 16 bits, with saturation)."""
+        self.asked += 1
+        inner = self.rng.permutation(a.shape[1])
+        terms = a[:, inner].astype(np.int32)[:, :, None] * b[inner].astype(np.int32)[None]
+        if not self.spoil:
+            return np.asarray(terms.sum(axis=1, dtype=np.int32), dtype=np.int64)
+        total = np.zeros((a.shape[0], b.shape[1]), dtype=np.int64)
+        for k in range(len(inner)):
+            total = np.clip(total + terms[:, k], -(2**15), 2**15 - 1)
+        return total
+
     def factor(self, matrix: Array) -> Array | None:
         """A factor with its own errors, a few units in the last place of each entry."""
         try:
@@ -107,3 +121,14 @@ class SimulatedDevice:
         except np.linalg.LinAlgError:
             return None
         return np.asarray(found * (1 + 2.0**-53 * self.rng.integers(-2, 3, found.shape)))
+
+
+@dataclass
+class SimulatedIntegers(SimulatedDevice):
+    """A device whose products are put together from those of 8-bit integers."""
+
+    name: str = "simulated-integers"
+    factors: bool = False
+
+    def product(self, a: Array, b: Array) -> Array:
+        return sliced_in_integers(a, b, self.integers)

@@ -3,7 +3,8 @@
 For a float matrix A (largest entry near 1), a candidate basis X (real eigenvectors; real and imaginary parts of a pair),
 ``Y ~ X^-1`` and D block diagonal (``[[a, b], [-b, a]]`` for a pair a + ib) put ``R = A X - X D``, ``G = Y X - I``.  Nothing
 is trusted but matrix products (:mod:`.floats`).  If every row sum of ``|G|`` is below 1 then ``X^-1 A X = D + P`` with
-``(I + G) P = Y R``, so row i of ``|P|`` sums to at most ``f_i + g_i max f / (1 - max g)``.
+``|P| <= |Y R| + |G| |P|``, so row i of ``|P|`` sums to at most ``f_i + h_i + g_i max h / (1 - max g)`` with ``h = |G| f``: any Y
+serves for which that is not much above ``f_i``, and one in single precision costs half.
 
 * R is small, so its products are cut: rows of A and columns of X become integers of b bits a piece,
   ``2 b + log2 n + 2 <= 53``, whose product has no rounding in any order of summation, nor has the sum of up to four of them
@@ -24,14 +25,19 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dgetrf, dgetri, sgetrf, sgetri
 
 from eigentoken.numerics.recheck.matrices.floats import FLOOR, Floats, U, plain_spectral_above, quick_spectral_above
 
 __all__ = ["Basis", "FloatDiscs", "candidate_basis", "float_discs", "residual", "with_column"]
 
 PIECES = 3
-#: A coarse residual is summed in so many parts.
+#: Below it a radius is what subnormal numbers lost: nothing was claimed of a neighbourhood.
+NO_REACH = 2.0**-400
+#: A coarse residual is summed in at most so many parts.
 BLOCKS = 4
+#: Moduli are summed so many rows at a time: whole arrays of them would cost more than the sums.
+STRIP = 64
 
 
 @dataclass(frozen=True)
@@ -45,21 +51,71 @@ class Basis:
     normal: bool
 
     @cached_property
-    def left(self) -> tuple[Floats, Floats, Floats] | None:
-        """Y near the inverse of X, ``|Y|``, and upper bounds on the row sums of ``|Y X - I|``; None where Y is no inverse."""
-        x, n = self.columns, self.columns.shape[0]
-        try:
-            y = np.ascontiguousarray(x.T) if self.normal else np.asarray(np.linalg.inv(x))
-        except np.linalg.LinAlgError:
+    def left(self) -> Left | None:
+        """Y near the inverse of X with ``|Y X - I|``; None where Y is no inverse."""
+        return self._left(single=False)
+
+    @cached_property
+    def quick_left(self) -> Left | None:
+        """The same by an inverse in single precision, which is no worse for discs that are far inside what is claimed."""
+        return self.left if self.normal else self._left(single=True)
+
+    def _left(self, *, single: bool) -> Left | None:
+        x = self.columns
+        if self.normal:
+            return _left(x, np.ascontiguousarray(x.T), 0.5)
+        factor, invert = (sgetrf, sgetri) if single else (dgetrf, dgetri)
+        # the transpose is what lies in memory as LAPACK reads it
+        transposed = np.array(x.T, dtype=np.float32 if single else np.float64, order="F")
+        lu, places, singular = factor(transposed, overwrite_a=1)
+        if singular:
             return None
-        if not np.isfinite(y).all():
+        y, failed = invert(lu, places, lwork=64 * len(x), overwrite_lu=1)
+        if failed or not np.isfinite(y).all():
             return None
-        size = np.abs(y)
-        defect = y @ x
-        defect.flat[:: n + 1] -= 1.0
-        sums = _over(np.abs(x).sum(axis=1), n)
-        g = _over(np.abs(defect).sum(axis=1) + (n + 2) * U * (size @ sums + 1.0), 2 * n)
-        return (y, size, g) if float(g.max()) < 0.5 else None
+        return _left(x, np.asarray(y.T, dtype=np.float64), 0.25 if single else 0.5)
+
+
+@dataclass(frozen=True)
+class Left:
+    """Y, ``|fl(Y X) - I|``, what row sums of ``|Y X - I|`` may exceed those of it by, and upper bounds on the former."""
+
+    y: Floats = field(repr=False)
+    defect: Floats = field(repr=False)
+    slip: Floats
+    sums: Floats
+
+    def widened(self, f: Floats) -> Floats:
+        """Upper bounds on the row sums of ``|P|``, from those of ``|Y R|``."""
+        n = len(f)
+        h = _over(_over(self.defect @ f, n) + self.slip * float(f.max()), 2)
+        return _over(f + h + self.sums * (float(h.max()) / (1.0 - float(self.sums.max())) * (1 + 8 * U)), 8)
+
+
+def _left(x: Floats, y: Floats, most: float) -> Left | None:
+    n = len(x)
+    defect = y @ x
+    defect.flat[:: n + 1] -= 1.0
+    np.abs(defect, out=defect)
+    (size,) = _absolute(y, _absolute(x, np.ones(n))[0])
+    slip = _over((n + 2) * U * (size + 1.0), 4)
+    sums = _over(defect.sum(axis=1) + slip, 2 * n)
+    return Left(y, defect, slip, sums) if float(sums.max()) < most else None
+
+
+def _absolute(matrix: Floats, *weights: Floats) -> list[Floats]:
+    """Upper bounds on ``|M| w`` for each w >= 0, some rows (or columns, as they lie) at a time."""
+    by_rows = matrix.flags.c_contiguous
+    found = [np.zeros(len(matrix)) for _ in weights]
+    for start in range(0, matrix.shape[0 if by_rows else 1], STRIP):
+        part = slice(start, start + STRIP)
+        size = np.abs(matrix[part] if by_rows else matrix[:, part])
+        for total, weight in zip(found, weights, strict=True):
+            if by_rows:
+                total[part] = size @ weight
+            else:
+                total += size @ weight[part]
+    return [_over(total, matrix.shape[1] + 1) for total in found]
 
 
 @dataclass(frozen=True)
@@ -201,23 +257,31 @@ def _blocks(re: Floats, im: Floats, first: NDArray[np.intp]) -> list[tuple[Float
 
 
 def _residual_in_blocks(matrix: Floats, basis: Basis) -> Floats:
-    """Upper bounds on the row sums of ``|A X - X D|``: a quarter of the inner length at a time, a product of floats each.
+    """Upper bounds on the row sums of ``|A X - X D|``: half to a quarter of the inner length at a time, a product of floats each.
 
     A product of inner length b errs by ``gamma_b |A| |X|``, the sum of m of them and of the two terms of X D by m + 6 roundings:
     ``(b + m + 8) u (|A| |X| + |X| |D|)`` is above both, where one product of length n is trusted up to ``gamma_n`` only.
     """
     x, n = basis.columns, matrix.shape[0]
-    block = -(-n // BLOCKS)
-    total = matrix[:, :block] @ x[:block]
+    blocks = max(2, min(BLOCKS, n // 192))
+    block = -(-n // blocks)
+    turned = matrix.T  # the columns of X and of the residual as rows, each in one piece of memory
+    columns = np.ascontiguousarray(x.T)
+    total = columns[:, :block] @ turned[:block]
+    part = np.empty_like(total)
     for start in range(block, n, block):
-        total += matrix[:, start : start + block] @ x[start : start + block]
-    for factor, source in _blocks(basis.re, basis.im, basis.first):
-        total -= x[:, source] * factor
-    size = np.abs(x)
-    sums = _over(size.sum(axis=1), n)
-    sizes = _over(np.abs(matrix) @ sums + size @ (np.abs(basis.re) + np.abs(basis.im)), 2 * n)
-    error = _over((block + BLOCKS + 8) * U * sizes, 4) + n * (n + 8) * FLOOR
-    return _over(np.abs(total, out=total).sum(axis=1) + error, n)
+        total += np.matmul(columns[:, start : start + block], turned[start : start + block], out=part)
+    for start in range(0, n, STRIP):
+        rows = slice(start, start + STRIP)
+        total[rows] -= columns[rows] * basis.re[rows, None]
+        pairs = basis.first[rows]
+        turn = basis.im[pairs, None]
+        total[pairs] += columns[pairs + 1] * turn
+        total[pairs + 1] -= columns[pairs] * turn
+    sums, weighted = _absolute(x, np.ones(n), np.abs(basis.re) + np.abs(basis.im))
+    (sizes,) = _absolute(matrix, sums)
+    error = _over((block + blocks + 8) * U * _over(sizes + weighted, 2), 4) + n * (n + 8) * FLOOR
+    return _over(_absolute(total.T, np.ones(n))[0] + error, n)
 
 
 def float_discs(matrix: Floats, basis: Basis, rho: float, *, coarse: bool = False) -> FloatDiscs | None:
@@ -228,24 +292,23 @@ def float_discs(matrix: Floats, basis: Basis, rho: float, *, coarse: bool = Fals
     n = matrix.shape[0]
     x = basis.columns
     with np.errstate(all="ignore"):
-        left = basis.left
+        left = (basis.quick_left if coarse and rho < NO_REACH else None) or basis.left
         if left is None:
             return None
-        y, size_y, g = left
-        worst = float(g.max())
+        y = left.y
         if coarse:
-            f = _over(size_y @ _residual_in_blocks(matrix, basis), n + 2) + n * n * FLOOR
+            f = _over(_absolute(y, _residual_in_blocks(matrix, basis))[0], n + 2) + n * n * FLOOR
         else:
             high, error = residual(matrix, basis)
             sums = _over(np.abs(high).sum(axis=1), n)
             slips = _over(error.sum(axis=1), n)
-            f = np.abs(y @ high).sum(axis=1) + size_y @ ((n + 2) * U * sums + slips)
+            f = np.abs(y @ high).sum(axis=1) + _absolute(y, (n + 2) * U * sums + slips)[0]
             f = _over(f, 3 * n) + n * n * FLOOR
         if rho > 0 and not basis.normal:
             lengths = np.sqrt(_over(np.einsum("ij,ij->i", y, y), n))
             size = plain_spectral_above(x) if coarse else quick_spectral_above(x)
             f = _over(f + lengths * (rho * math.sqrt(n) * (1 + 8 * U) * size), 8)
-        p = _over(f + g * (float(f.max()) / (1.0 - worst) * (1 + 8 * U)), 8)
+        p = left.widened(f)
         radii = p * (math.sqrt(2.0) * (1 + 8 * U)) if basis.first.size else p.copy()
         both = p[basis.first] + p[basis.first + 1]
         radii[basis.first], radii[basis.first + 1] = both, both

@@ -8,10 +8,10 @@ Shown false: the numbers differ, or a component of small discs touches no stored
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final, overload
 
 import flint
 import numpy as np
@@ -26,8 +26,30 @@ from eigentoken.numerics.recheck.matrices.locating import SLIP, BallPlaces, Floa
 __all__ = ["ROOT_BITS", "components", "confirm_discs", "exact_roots"]
 
 ROOT_BITS = 2048
+NOT_ONE_EACH: Final = "there must be one disc for each eigenvalue"
 Indices = NDArray[np.intp]
-Discs = list[tuple[Fraction, Fraction, Fraction]]
+Disc = tuple[Fraction, Fraction, Fraction]
+Discs = Sequence[Disc]
+
+
+class DiscsOfFloats(Sequence[Disc]):
+    """Discs whose numbers are the floats of an array (n, 3); exact where one is asked for."""
+
+    def __init__(self, columns: NDArray[np.float64]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> Disc: ...
+    @overload
+    def __getitem__(self, index: slice) -> DiscsOfFloats: ...
+    def __getitem__(self, index: int | slice) -> Disc | DiscsOfFloats:
+        if isinstance(index, slice):
+            return DiscsOfFloats(self.columns[index])
+        x, y, r = self.columns[index].tolist()
+        return Fraction(x), Fraction(y), Fraction(r)
 
 
 @dataclass(frozen=True)
@@ -51,30 +73,34 @@ def confirm_discs(document: CertificateDocument, matrix: Exact, reach: Fraction,
     facts = document.data["facts"]
     n = matrix.shape[0]
     if "discs" in facts:
-        stored = [tuple(fraction_of(v) for v in disc) for disc in facts["discs"]]
+        exact = [tuple(fraction_of(v) for v in disc) for disc in facts["discs"]]
+        if any(len(disc) != 3 or disc[2] < 0 for disc in exact):
+            return NOT_ONE_EACH
+        stored: Discs = [(disc[0], disc[1], disc[2]) for disc in exact]
     else:
         names = ("centers_re", "centers_im", "radii")
         if any(name not in document.arrays for name in names):
             return unconfirmed("nothing: the arrays of the discs were not given")
         columns = [document.arrays[name] for name in names]
-        if any(column.shape != (n,) or not np.isfinite(column).all() for column in columns):
+        if any(c.shape != (n,) or c.dtype != np.float64 or not np.isfinite(c).all() for c in columns):
             return "the arrays of the discs do not fit"
-        stored = [tuple(map(Fraction, disc)) for disc in zip(*(c.tolist() for c in columns), strict=True)]
-    if any(len(disc) != 3 or disc[2] < 0 for disc in stored) or len(stored) != n or facts.get("size") != n:
-        return "there must be one disc for each eigenvalue"
-    shown: Discs = [(disc[0], disc[1], disc[2]) for disc in stored]
-    labels = components(shown)
+        if bool((columns[2] < 0).any()):
+            return NOT_ONE_EACH
+        stored = DiscsOfFloats(np.stack(columns, axis=1))
+    if len(stored) != n or facts.get("size") != n:
+        return NOT_ONE_EACH
+    labels = components(stored)
     tried = []
-    for name, filled, exact in _attempts(matrix, reach, shown, labels, until):
+    for name, filled, about_all in _attempts(matrix, reach, stored, labels, until):
         tried.append(name)
         if filled is None:
             continue
         whole = bool((filled.home >= 0).all())
         if whole and np.array_equal(np.bincount(filled.home, minlength=n), np.bincount(labels, minlength=n)):
             return None
-        if whole and exact:
+        if whole and about_all:
             return "the numbers of eigenvalues in the components are not those of the stored discs"
-        if exact and filled.one_is_outside():
+        if about_all and filled.one_is_outside():
             return "an eigenvalue lies outside all stored discs"
     return unconfirmed(*tried)
 
@@ -192,7 +218,7 @@ def _touch(a: Any, b: Any) -> bool:
 
 def _float_columns(stored: Discs) -> tuple[Any, Any, Any, float]:
     """Centers and radii as floats in units of the largest number, and a bound on the error of each."""
-    columns = np.array([[nearest_float(v) for v in disc] for disc in stored], dtype=np.float64)
+    columns = _nearest(stored)
     largest = float(np.abs(columns).max(initial=0.0))
     if (
         2.0**-900 < largest < 2.0**900
@@ -204,11 +230,28 @@ def _float_columns(stored: Discs) -> tuple[Any, Any, Any, float]:
     return columns[:, 0], columns[:, 1], columns[:, 2], 2.0**-53
 
 
+def _nearest(stored: Discs, exponent: int = 0) -> NDArray[np.float64]:
+    """The floats nearest to the numbers times ``2^-exponent``, a row for each disc."""
+    floats = isinstance(stored, DiscsOfFloats)
+    near = (
+        stored.columns
+        if isinstance(stored, DiscsOfFloats)
+        else np.array([[nearest_float(v) for v in disc] for disc in stored], dtype=np.float64)
+    )
+    if exponent == 0:
+        return near
+    size = np.abs(near)
+    sure = ((size > 2.0**-400) & (size < 2.0**400)) | (floats & (size == 0))  # there a power of two loses nothing
+    found = np.ldexp(near, -exponent)
+    for i, k in np.argwhere(~sure if abs(exponent) < 400 else np.ones_like(sure)):
+        found[i, k] = nearest_float(stored[int(i)][int(k)] / Fraction(2) ** exponent)
+    return np.asarray(found)
+
+
 def _fill_floats(found: FloatPlaces, stored: Discs, labels: Indices) -> Filled:
     """Small discs in floats.  Both sides in units of ``2^exponent``; a stored number is rounded by at most u of it."""
     n = len(stored)
-    unit = Fraction(2) ** found.exponent
-    x, y, r = (np.array([nearest_float(disc[k] if unit == 1 else disc[k] / unit) for disc in stored]) for k in range(3))
+    x, y, r = _nearest(stored, found.exponent).T.copy()
     home = np.full(n, -1, dtype=np.intp)
     outside = np.zeros(n, dtype=bool)
     mine = found.discs
