@@ -156,9 +156,7 @@ def smallest_direction(matrix: Array) -> Array | None:
     return eigenvector(matrix, 0)
 
 
-def eigenvalue_intervals(
-    matrix: Array, rho: float, guess: Array | None = None
-) -> tuple[Array, float, Array] | None:
+def eigenvalue_intervals(matrix: Array, rho: float, guess: Array | None = None) -> tuple[Array, float, Array] | None:
     """``(w, e, X)`` with ``|lambda_i(M) - w_i| <= e`` for the sorted eigenvalues of every M within rho of S.
 
     ``guess``: vectors that may be eigenvectors, of a neighbour; where they are, to the last digits, they are not found again.
