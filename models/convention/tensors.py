@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +35,19 @@ class SourceFile:
     @cached_property
     def sha256(self) -> str:
         """sha256 of the whole file, as hexadecimal."""
-        digest = hashlib.sha256()
-        with self.path.open("rb") as stream:
-            while piece := stream.read(1 << 20):
-                digest.update(piece)
-        return digest.hexdigest()
+        return file_sha256(self.path)
+
+
+def file_sha256(path: Path) -> str:
+    """sha256 of a file, read again where its time, its size or its place on the disk is another than before."""
+    stat = path.stat()
+    return _sha256(path, (stat.st_mtime_ns, stat.st_size, stat.st_dev, stat.st_ino))
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path, _stamp: tuple[int, ...]) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class TensorStore(ABC):

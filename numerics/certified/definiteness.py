@@ -177,18 +177,19 @@ def smallest_direction(matrix: Array) -> Array | None:
     return eigenvector(matrix, 0)
 
 
-def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array] | None:
-    """``(w, e, X)`` with ``|lambda_i(M) - w_i| <= e`` for the sorted eigenvalues of every M within rho of S."""
-    n = matrix.shape[0]
-    try:
-        w, x = np.linalg.eigh(matrix)
-    except np.linalg.LinAlgError:
+def eigenvalue_intervals(matrix: Array, rho: float, guess: Array | None = None) -> tuple[Array, float, Array] | None:
+    """``(w, e, X)`` with ``|lambda_i(M) - w_i| <= e`` for the sorted eigenvalues of every M within rho of S.
+
+    ``guess``: vectors that may be eigenvectors, of a neighbour; where they are, to the last digits, they are not found again.
+    """
+    norm_s = frobenius_above(matrix)
+    found = None if guess is None else _as_guessed(matrix, guess, norm_s)
+    if found is None:
+        found = _decomposed(matrix)
+    if found is None:
         return None
-    if not (np.isfinite(w).all() and np.isfinite(x).all()):
-        return None
-    residual = multiply(matrix, x)
-    residual -= x * w
-    norm_s, norm_x = frobenius_above(matrix), frobenius_above(x)
+    n, (w, x, residual) = matrix.shape[0], found
+    norm_x = frobenius_above(x)
     norm_w = float(np.abs(w).max())
     rounding = up(gamma(n + 2) * norm_x * (norm_s + norm_w) + 2 * n * n * (n + 2) * TINY, 8)
     first = up(frobenius_above(residual) + rounding)
@@ -199,6 +200,35 @@ def eigenvalue_intervals(matrix: Array, rho: float) -> tuple[Array, float, Array
         return None
     error = up(first + delta * (norm_s + norm_w) + rho, 8)
     return (w, error, x) if math.isfinite(error) else None
+
+
+#: The part of the rounding of a residual that the residual of guessed eigenvectors may be.
+_GUESSED = 0.05
+
+
+def _decomposed(matrix: Array) -> tuple[Array, Array, Array] | None:
+    """Eigenvalues, eigenvectors X and ``fl(S X - X D)``, in floats."""
+    try:
+        w, x = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    if not (np.isfinite(w).all() and np.isfinite(x).all()):
+        return None
+    residual = multiply(matrix, x)
+    residual -= x * w
+    return w, x, residual
+
+
+def _as_guessed(matrix: Array, guess: Array, norm_s: float) -> tuple[Array, Array, Array] | None:
+    """The same from guessed eigenvectors; ``None`` where their residual shows beside its rounding."""
+    image = multiply(matrix, guess)
+    w = (guess * image).sum(axis=0)
+    image -= guess * w
+    small = _GUESSED * gamma(matrix.shape[0] + 2) * frobenius_above(guess) * norm_s
+    if not (np.isfinite(w).all() and frobenius_above(image) <= small):
+        return None
+    order = np.argsort(w)
+    return w[order], np.ascontiguousarray(guess[:, order]), np.ascontiguousarray(image[:, order])
 
 
 def equilibrated(matrix: Array, rho: float) -> tuple[Array, float, NDArray[np.int64]] | None:

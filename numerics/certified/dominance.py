@@ -44,7 +44,7 @@ from eigentoken.documents.certificate import LeadBy, LeaderKind
 from eigentoken.numerics.certified.arithmetic import multiply, trusted
 from eigentoken.numerics.certified.definiteness import cholesky_bound, quick_estimate
 from eigentoken.numerics.certified.enclosures import Enclosure
-from eigentoken.numerics.certified.exact_matrices import Deadline
+from eigentoken.numerics.certified.exact_matrices import Deadline, DeadlinePassed, allow_charpoly
 from eigentoken.numerics.certified.exact_spectra import Leader, leading_eigenvalue
 from eigentoken.numerics.certified.rounding import (
     UNIT,
@@ -185,15 +185,25 @@ def _climb(enclosure: Enclosure, by: LeadBy, alpha: Fraction | None, deadline: D
         known = replace(found, tried=known.tried)
         if known.kind != "unknown":
             return known
-    if enclosure.slack > 0 or not enclosure.has_exact or enclosure.exact is None:
+    if enclosure.slack > 0 or not enclosure.has_exact:
         return known
-    leader = leading_eigenvalue(enclosure.exact, by, alpha if by == "step" else None, deadline)
+    leader = _exact_leader(enclosure, by, alpha, deadline)
     tried = (*known.tried, "exact characteristic polynomial" + (f" ({leader.why})" if leader.why else ""))
     if leader.kind == "unknown":
         return replace(known, exact=leader, tried=tried)
     return replace(
         known, kind=leader.kind, margin=0.0, exact=leader, rung="exact characteristic polynomial", tried=tried
     )
+
+
+def _exact_leader(enclosure: Enclosure, by: LeadBy, alpha: Fraction | None, deadline: Deadline) -> Leader:
+    """From the characteristic polynomial; a matrix too large for it is not written in exact numbers."""
+    try:
+        allow_charpoly(enclosure.shape[0], deadline)
+    except DeadlinePassed as late:
+        return Leader("unknown", why=str(late))
+    assert enclosure.exact is not None
+    return leading_eigenvalue(enclosure.exact, by, alpha if by == "step" else None, deadline)
 
 
 def _from_discs(discs: Discs, by: LeadBy, step: float, step_error: float) -> Dominance:

@@ -66,6 +66,8 @@ class Enclosure:
     "An enclosure with the very same center: what was found of its floats (an eigenbasis) serves here as well."
     plain: bool = False
     "Is it one named matrix of floats, which are the center, unscaled?"
+    near: Enclosure | None = field(default=None, repr=False)
+    "An enclosure that this one was made from: its symmetric part may have the same eigenvectors, which is tried first."
 
     @classmethod
     def from_floats(cls, array: Array, radius: float = 0.0, name: str = "matrix") -> Enclosure:
@@ -165,7 +167,8 @@ class Enclosure:
     @cached_property
     def symmetric_spectrum(self) -> tuple[Array, float, Array] | None:
         """Enclosed eigenvalues of the symmetric part, and vectors near: asked for by many conditions, found once."""
-        return eigenvalue_intervals(*self.symmetric_part)
+        known = None if self.near is None else self.near.symmetric_spectrum
+        return eigenvalue_intervals(*self.symmetric_part, None if known is None else known[2])
 
     @property
     def slack_above(self) -> Fraction:

@@ -20,7 +20,7 @@ import numpy as np
 
 from eigentoken.numerics.certified.rounding import TINY, UNIT, Array, frobenius_above, up
 
-__all__ = ["Deadline", "DeadlinePassed", "ExactMatrix", "sign_counts_of_polynomial"]
+__all__ = ["Deadline", "DeadlinePassed", "ExactMatrix", "allow_charpoly", "sign_counts_of_polynomial"]
 
 
 class DeadlinePassed(Exception):
@@ -46,6 +46,15 @@ class Deadline:
         """Raise :class:`DeadlinePassed` unless ``predicted`` seconds are left (calls into FLINT cannot be interrupted)."""
         if predicted > self.left:
             raise DeadlinePassed(f"{what} would take about {predicted:.2g} s of the {max(self.left, 0.0):.2g} s left")
+
+
+def allow_charpoly(n: int, deadline: Deadline, bits: int = 1) -> None:
+    """Raise :class:`DeadlinePassed` unless the exact characteristic polynomial of such a matrix can be found in time.
+
+    With one bit an entry, the least, a matrix that is too large is told before it is written in exact numbers.
+    """
+    at_least = "" if bits > 1 else ", of the smallest entries,"
+    deadline.allow(1e-10 * n**4 * (bits + 8), f"the exact characteristic polynomial of order {n}{at_least}")
 
 
 def sign_counts_of_polynomial(polynomial: flint.fmpz_poly) -> tuple[int, int, int]:
@@ -118,7 +127,8 @@ class ExactMatrix:
     @property
     def bits(self) -> int:
         """The length of the longest numerator (at least 1)."""
-        return max((int(abs(e)).bit_length() for e in self.numerators.entries()), default=1) or 1
+        entries = self.numerators.entries()
+        return max(int(max(entries)).bit_length(), int(min(entries)).bit_length(), 1) if entries else 1
 
     def fractions(self) -> list[list[Fraction]]:
         q = int(self.denominator)
@@ -166,8 +176,8 @@ class ExactMatrix:
 
     def charpoly(self, deadline: Deadline) -> flint.fmpz_poly:
         """The characteristic polynomial of the **numerators** (measured: about 3e-11 n^4 bits seconds)."""
-        n = self.shape[0]
-        deadline.allow(1e-10 * n**4 * (self.bits + 8), f"the exact characteristic polynomial of order {n}")
+        allow_charpoly(self.shape[0], deadline)
+        allow_charpoly(self.shape[0], deadline, self.bits)
         return self.numerators.charpoly()
 
     def inertia(self, deadline: Deadline) -> tuple[int, int, int]:

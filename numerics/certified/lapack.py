@@ -25,6 +25,7 @@ __all__ = [
     "dpotrf",
     "dtrtrs",
     "eigenvector",
+    "real_schur",
     "sgetrf",
     "sgetri",
     "sgetri_lwork",
@@ -70,3 +71,14 @@ def eigenvector(matrix: Array, place: int) -> Array | None:
     if info != 0 or count < 1 or not np.isfinite(vectors[:, 0]).all():
         return None
     return np.ascontiguousarray(vectors[:, 0])
+
+
+def real_schur(matrix: Array) -> tuple[Array, Array] | None:
+    """``(T, Z)`` with the matrix near ``Z T Z^T``, T real and nearly triangular: what ``scipy.linalg.schur`` gives."""
+    work = _LAPACK.dgees(_unsorted, matrix, lwork=-1)[-2]
+    form, _, _, _, basis, _, info = _LAPACK.dgees(_unsorted, matrix, lwork=int(work[0]))
+    return (np.asarray(form), np.asarray(basis)) if info == 0 else None
+
+
+def _unsorted(*_eigenvalue: float) -> None:
+    """No eigenvalue comes before another."""

@@ -136,7 +136,7 @@ def acting_groups(heads: Sequence[StoredHead], turned: bool = False, alike: bool
     if not alike:
         return tuple((index,) for index, head in enumerate(heads) if not _no_values([head]))
     groups: list[list[int]] = []
-    seen = [_one_score(head, heads[0]) for head in heads]
+    seen = [_one_score(head, heads[0]) for head in heads] if len(heads) > 1 else [None]
     for index, head in enumerate(heads):
         for group in groups:
             if seen[group[0]] == seen[index] and same_scores(heads[group[0]], head, turned):

@@ -119,13 +119,24 @@ def on_weights_commute(condition: words.Commute, environment: SymbolValues) -> V
 
 @ON_WEIGHTS.register(MultipleOf)
 def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> Verdict:
-    """Entries of ``X - c Y`` that are certainly not zero, c from the largest entry of Y; where none is, in exact integers."""
+    """Entries of ``X - c Y`` that are certainly not zero, c from the largest entry of Y; where none is, in exact integers.
+
+    Of matrices that are known through their factors a corner is looked at first: that of a multiple is one, too.
+    """
     try:
-        value = environment.whole(condition.term)
-        of = None if condition.of == IDENTITY else environment.whole(condition.of)
+        for part in (environment.corner, environment.whole):
+            value = part(condition.term)
+            of = None if condition.of == IDENTITY else part(condition.of)
+            if value is not None and (apart := _no_multiple(condition, value, of)) is not None:
+                return apart
+        return _exactly_a_multiple(condition, environment.whole(condition.term), of)
     except NotBound as problem:
         return undecided(str(problem))
-    unit = np.eye(environment.d) if of is None else of.center
+
+
+def _no_multiple(condition: MultipleOf, value: Enclosure, of: Enclosure | None) -> Verdict | None:
+    """An entry that is certainly not that of a multiple, among those that are farthest from one."""
+    unit = np.eye(value.shape[0]) if of is None else of.center
     place = np.unravel_index(int(np.abs(unit).argmax()), unit.shape)
     pivot = ball(*_entry(unit, place, 0.0 if of is None else of.radius))
     factor = ball(*_entry(value.center, place, value.radius)) / pivot
@@ -137,7 +148,7 @@ def on_weights_multiple_of(condition: MultipleOf, environment: SymbolValues) -> 
         apart = left - factor * ball(*_entry(unit, at, 0.0 if of is None else of.radius))
         if apart > 0 or apart < 0:
             return fails(f"entry {int(at[0]) + 1}, {int(at[1]) + 1} of {condition.term} is not that of a multiple")
-    return _exactly_a_multiple(condition, value, of)
+    return None
 
 
 def _exactly_a_multiple(condition: MultipleOf, value: Enclosure, of: Enclosure | None) -> Verdict:

@@ -283,11 +283,16 @@ def system_of_head(statement: Statement, weights: LayerWeights, index: int, answ
     """The system of one head on whose letters the conditions are read, where they are."""
     if len(weights.acting) < 2:
         return None
-    alone = answers.once("alone", lambda: weights.alone(index).system)
-    known = weights.read_alone.setdefault(alone, {})
+    alone, known = answers.once("read alone", lambda: _read_alone(weights, index))
     if id(statement) not in known:
         known[id(statement)] = statement, _system_alone(statement, alone)
     return known[id(statement)][1]
+
+
+def _read_alone(weights: LayerWeights, index: int) -> tuple[LayerSystem, dict[int, tuple[Statement, System | None]]]:
+    """What a head is alone, and by the statement the system on which it is read: shared by the heads that are alike alone."""
+    alone = weights.alone(index).system
+    return alone, weights.read_alone.setdefault(alone, {})
 
 
 def _system_alone(statement: Statement, alone: LayerSystem) -> System | None:

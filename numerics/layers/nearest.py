@@ -66,7 +66,7 @@ from eigentoken.theory.language.conditions import (
 from eigentoken.theory.language.matrix_words import IsZero
 from eigentoken.theory.language.proportion import IDENTITY, MultipleOf
 from eigentoken.theory.language.terms import matrix
-from eigentoken.theory.language.verdicts import Verdict, array_digest
+from eigentoken.theory.language.verdicts import Verdict
 
 __all__ = [
     "WIDEST_ALONE",
@@ -109,15 +109,23 @@ class Letters:
         return self.matrices[name]
 
     def enclosed(self, neighbour: Array) -> Enclosure:
-        """The neighbour as an enclosure, the same object for the same numbers (an array is kept: no other gets its id)."""
-        kept = self.made.once(("array", id(neighbour)), lambda: (neighbour, array_digest(neighbour)))
-        return self.made.once(("made", kept[1]), lambda: self._beside(Enclosure.from_floats(neighbour)))
+        """The neighbour as an enclosure, the same object for the same numbers."""
+        alike = self.made.once(("neighbours", float(neighbour.flat[0]), float(neighbour.flat[-1])), _nothing_made)
+        for array, made in alike:
+            if array is neighbour or np.array_equal(array, neighbour):
+                return made
+        alike.append((neighbour, self._beside(Enclosure.from_floats(neighbour))))
+        return alike[-1][1]
 
     def _beside(self, made: Enclosure) -> Enclosure:
-        """With the value matrix beside it, where the neighbour is that matrix in floats."""
+        """Without a hash, for it is in no certificate; with the value matrix beside it, whose eigenvectors may be its own."""
         stored = self.of(self.value[0]) if self.value else None
         alike = stored is not None and stored.exponent == made.exponent and np.array_equal(stored.center, made.center)
-        return replace(made, same_center=stored) if alike else made
+        return replace(made, _inputs=None, same_center=stored if alike else None, near=stored)
+
+
+def _nothing_made() -> list[tuple[Array, Enclosure]]:
+    return []
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from eigentoken.numerics.certified.enclosures import Enclosure
+from eigentoken.numerics.certified.lapack import real_schur
 from eigentoken.numerics.certified.rounding import Array
 from eigentoken.numerics.layers.quantities import spectral_discs
 from eigentoken.numerics.layers.wanted import Wanted
@@ -82,14 +82,15 @@ class Decompositions:
         """Eigenvalues, left and right eigenvectors (columns; of the real eigenvalues, whatever stands in the others)."""
         if self._basis is not None:
             return self._basis
+        import scipy.linalg
+
         values, left, right = scipy.linalg.eig(self.matrix, left=True, right=True)
         return values, left, right
 
     @cached_property
-    def schur(self) -> tuple[Array, Array]:
+    def schur(self) -> tuple[Array, Array] | None:
         """The real Schur form and its basis."""
-        form, basis = scipy.linalg.schur(self.matrix, output="real")
-        return form, basis
+        return real_schur(self.matrix)
 
     @cached_property
     def singular(self) -> tuple[Array, Array, Array]:
@@ -249,6 +250,8 @@ def _general(near: Decompositions, wanted: Wanted, shift: float) -> Iterator[Dec
 
 def _pair_parted(near: Decompositions, shift: float) -> Array | None:
     """The leading complex pair made real and parted by ``shift``; ``None`` where a real eigenvalue leads."""
+    if near.schur is None:
+        return None
     T, Z = near.schur[0].copy(), near.schur[1]
     blocks = [place for place in range(len(T) - 1) if T[place + 1, place] != 0]
     if not blocks:
@@ -314,7 +317,6 @@ def quotients_near(W: Array, B: Array, wanted: Wanted, sign: int, share: float) 
     """Candidates for X in ``W' = X B``."""
     try:
         inverse = np.linalg.inv(B)
-        along = scipy.linalg.solve_continuous_lyapunov(B.T, (sign or 1) * np.eye(len(B)))
     except np.linalg.LinAlgError:
         return []
     made = [
@@ -324,6 +326,12 @@ def quotients_near(W: Array, B: Array, wanted: Wanted, sign: int, share: float) 
     small = share * (norm_about(W) or 1.0) / (norm_about(B) or 1.0)
     made.append((wanted.sign or 1) * small * np.eye(len(B)))
     if not sign:
+        return made
+    from scipy.linalg import solve_continuous_lyapunov
+
+    try:
+        along = solve_continuous_lyapunov(B.T, sign * np.eye(len(B)))
+    except np.linalg.LinAlgError:
         return made
     along = 0.5 * (along + along.T)
     unit = along / (norm_about(along) or 1.0)

@@ -132,6 +132,10 @@ class SymbolValues(ABC):
     def whole(self, term: sp.MatrixExpr) -> Enclosure:
         """The whole d x d matrix that a letter stands for; for small layers."""
 
+    def corner(self, term: sp.MatrixExpr) -> Enclosure | None:
+        """The first rows and columns of what a letter stands for, where they cost less than the whole; ``None`` where not."""
+        return None
+
     @abstractmethod
     def norm(self, term: sp.MatrixExpr) -> tuple[float, float]:
         """The interval of the spectral norm of a term, divided by the scale of the scores where it is one."""
@@ -461,6 +465,10 @@ class HeadSymbolValues(SymbolValues):
         Q, K, V, O = (self.head.named(letter) for letter in "QKVO")
         small = self.answers.once("trace of both", lambda: trace_of(product(product(K, O), product(V, Q.transpose))))
         return scaled_interval(small, scale)
+
+    def corner(self, term: sp.MatrixExpr) -> Enclosure:
+        role = self._role(term)
+        return self.answers.once(("corner", role), lambda: self.head.corner(role))
 
     def whole(self, term: sp.MatrixExpr) -> Enclosure:
         role = self._role(term)

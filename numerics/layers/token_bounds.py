@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from eigentoken.numerics.certified.rounding import UNIT, Array, frobenius_above,
 from eigentoken.numerics.layers.certified_attention import Balls, exact, linear, scores_and_weights, times
 from eigentoken.numerics.layers.head_jacobian import Tall, head_norms, jacobian_bounds, jacobian_norms, norms_above
 from eigentoken.numerics.layers.rotary_scores import RotaryPairs
+from eigentoken.numerics.layers.symbol_values import Answers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,14 +90,15 @@ class NormAtTokens:
     centred: bool
     output: Array
 
-    def bound(self) -> Bound:
+    def bound(self, known: Answers | None = None) -> Bound:
         """BD-N1: ``sqrt(d) |diag(g) Pi| + |b|`` (``sqrt(d) max|g| + |b|`` without centring)."""
         gain = np.asarray(self.gain, dtype=np.float64)
         d = len(gain)
         size = float(np.abs(gain).max())
         if self.centred:
-            inner = np.diag(gain) - np.repeat(gain[:, None], d, axis=1) / d
-            size = min(size, inflate(float_norm(inner)[1] + 4 * UNIT * d * size, 4))
+            rows = np.repeat(gain[:, None], d, axis=1)
+            inner = (known or Answers()).once("gain", lambda: float_norm(np.diag(gain) - rows / d)[1])
+            size = min(size, inflate(inner + 4 * UNIT * d * size, 4))
         shift = 0.0 if self.bias is None else frobenius_above(np.asarray(self.bias, dtype=np.float64)[None])
         most = inflate(inflate(math.sqrt(d), 1) * size + shift, 4)
         lengths = np.linalg.norm(np.asarray(self.output, dtype=np.float64), axis=-1)
@@ -118,24 +120,41 @@ class LayerAtTokens:
     allowed: Array
     pairs: RotaryPairs | None = None
     norm: NormAtTokens | None = None
+    of_weights: Answers = field(default_factory=Answers, repr=False)
+    "What was found of the weights and the gain alone: layers with the same ones share it."
+
+    @property
+    def factors(self) -> list[tuple[Tall, Tall]]:
+        """O and ``Q^T`` of each head, through small triangles."""
+        return self.of_weights.once("factors", lambda: [Tall.of(head) for head in self.heads])
+
+    @property
+    def norms(self) -> list[tuple[float, float]]:
+        """At least ``|O V|`` and ``|Q^T K| / scale`` of each head."""
+        return self.of_weights.once("norms", lambda: head_norms(self.heads, self.factors))
+
+    def size_above(self, letter: str, axis: int) -> float:
+        """At least the norm of all O, or V, beside each other."""
+        parts = [np.asarray(head[letter], dtype=np.float64) for head in self.heads]
+        return self.of_weights.once(letter, lambda: float_norm(np.concatenate(parts, axis=axis))[1])
 
 
 def bounds_of_layer(layer: LayerAtTokens, asked: Sequence[str]) -> list[Bound]:
     """The bounds of the statements ``asked``, as they come in the table above (what they suppose is not looked at)."""
     x, mask = exact(layer.seen), np.asarray(layer.allowed, dtype=bool)
-    found = [layer.norm.bound()] if layer.norm is not None and "BD-N1" in asked else []
+    norm = layer.norm
+    found = [norm.bound(layer.of_weights)] if norm is not None and "BD-N1" in asked else []
     at_weights = {"BD-D1", "BD-D2", "BD-D2b", "BD-R1", "BD-M1", "BD-J2", "BD-J3", "BD-L1", "BD-T3"} & set(asked)
     of_norms = {"BD-J2", "BD-J3", "BD-R1b", "BD-R4", "BD-L1"} & set(asked)
     with np.errstate(all="ignore"):
         rows = [scores_and_weights(head, x, mask, layer.pairs) for head in layer.heads] if at_weights else []
-        factors = [Tall.of(head) for head in layer.heads] if of_norms else []
-        norms = head_norms(layer.heads, factors) if factors else []
+        factors, norms = (layer.factors, layer.norms) if of_norms else ([], [])
         seen = [weights.center for _, weights in rows]
         measured = jacobian_norms(layer.heads, x.center, seen) if {"BD-J2", "BD-J3", "BD-L1"} & set(asked) else []
         found += _diversity(layer, x, rows, asked)
         found += _from_norms(layer, factors, norms, rows if mask.all() and layer.pairs is None else (), asked)
         for index, (head, (scores, weights)) in enumerate(zip(layer.heads, rows, strict=bool(rows))):
-            found += _of_head(index, head, x, scores, weights, asked)
+            found += _of_head(index, head, x, scores, weights, asked, layer.factors[index][0].R)
             if {"BD-J2", "BD-J3"} & set(asked):
                 both = jacobian_bounds(head, x, weights, factors[index], norms[index][0])
                 found += [
@@ -176,7 +195,7 @@ def _diversity(
     measured, found = sizes[1] / sizes[0] if sizes[0] else 0.0, []
     values = [linear(x, head["V"]) for head in layer.heads] if {"BD-D2", "BD-D3", "BD-H2"} & set(asked) else []
     outputs = [np.asarray(head["O"], dtype=np.float64) for head in layer.heads]
-    whole = float_norm(np.concatenate(outputs, axis=1))[1] if rows else 0.0
+    whole = layer.size_above("O", 1) if rows else 0.0
     if "BD-D2" in asked:
         mixed = [centred(times(weights, value)) for (_, weights), value in zip(rows, values, strict=True)]
         together = Balls(*(np.concatenate([getattr(e, part) for e in mixed], -1) for part in ("center", "radius")))
@@ -185,8 +204,7 @@ def _diversity(
         middles = [centred(weights) for _, weights in rows]  # Pi A = Pi A Pi, as A 1 = 1
         centers, radii = (np.array([getattr(each, part) for each in middles]) for part in ("center", "radius"))
         kept = float(norms_above(centers, np.array([frobenius_above(each) for each in radii])).max())
-        V = np.concatenate([np.asarray(head["V"], dtype=np.float64) for head in layer.heads])
-        size = inflate(whole * float_norm(V)[1] * kept * _size_above(centred(x)), 6)
+        size = inflate(whole * layer.size_above("V", 0) * kept * _size_above(centred(x)), 6)
         found.append(Bound("BD-D2b", None, _relative(size, least), measured, 1.0))
     if "BD-D3" in asked:
         reach = [
@@ -264,12 +282,18 @@ def _relative(size: float, least: float) -> float:
 
 
 def _of_head(
-    index: int, head: Mapping[str, Any], x: Balls, scores: Balls, weights: Balls, asked: Sequence[str]
+    index: int,
+    head: Mapping[str, Any],
+    x: Balls,
+    scores: Balls,
+    weights: Balls,
+    asked: Sequence[str],
+    triangle: Array,
 ) -> list[Bound]:
-    """BD-D1, BD-R1 and BD-M1."""
+    """BD-D1, BD-R1 and BD-M1; ``triangle``: of O, which leaves the same lengths."""
     a, found = weights.center, []
     if {"BD-D1", "BD-R1", "BD-M1"} & set(asked):
-        values = x.center @ np.asarray(head["V"], dtype=np.float64).T @ np.asarray(head["O"], dtype=np.float64).T
+        values = x.center @ np.asarray(head["V"], dtype=np.float64).T @ triangle.T
         before, after = _diameter(values), _diameter(a @ values)
         measured = after / before if before > 0 else 0.0
     if "BD-D1" in asked:

@@ -32,6 +32,8 @@ __all__ = ["EXACT_LIMIT", "HeadWeights", "LayerWeights", "Surroundings", "pair_o
 
 #: The largest width at which a layer's matrices may be turned into exact integers.
 EXACT_LIMIT = 512
+#: Rows and columns of a corner of a head's matrices: a few entries are enough to see what a matrix is not.
+CORNER = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,11 @@ class HeadWeights:
     def value(self) -> Enclosure:
         """``U = O V`` (d, d)."""
         return product(self.named("O"), self.named("V"))
+
+    def corner(self, role: str) -> Enclosure:
+        """The first rows and columns of ``O V`` (``value``) or ``Q^T K`` (``score``)."""
+        left, right = (self.O, self.V) if role == "value" else (np.asarray(self.Q).T, self.K)
+        return product(as_enclosure(left[:CORNER]), as_enclosure(right[:, :CORNER]))
 
     @cached_property
     def _products(self) -> dict[str, LowRank]:

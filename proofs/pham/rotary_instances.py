@@ -69,7 +69,7 @@ def _scaled(size: sp.Expr) -> Any:
 FAMILY = VelocityIs(STRETCHED, _scaled(RADIUS), _scaled(SPEED))
 TOGETHER = VelocityIs(STRETCHED, rows([[X, Y]] * 4), rows([[-X, -Y]] * 4))
 #: ``c^2`` against 1.
-BEYOND, AT, WITHIN = (proposition(kind(C**2, 1)) for kind in (sp.Gt, sp.Eq, sp.Lt))
+BEYOND, AT, WITHIN = (proposition(kind(C**2, 1, evaluate=False)) for kind in (sp.Gt, sp.Eq, sp.Lt))
 
 
 def _each(guard: Proposition, body: Proposition) -> ForAll:

@@ -24,6 +24,7 @@ import typer.main
 from eigentoken.commands import basins, book, certified, dynamics, exact, lab, site, spectrum, survivors, weights
 from eigentoken.commands.completion import asked_by_bash, complete_for_bash
 from eigentoken.commands.help_page import helpful, wants_help
+from eigentoken.files.collecting import COLLECTED_AFTER
 from eigentoken.output import say_error, say_interrupted, settings
 from eigentoken.usage import UsageError, usage_line
 
@@ -104,8 +105,6 @@ INTERRUPTED = 128 + 2
 RESUMED = ("check", "compare", "reproduce")
 #: Seconds after which a Ctrl-C that Python forgot comes again.
 AGAIN = 0.05
-#: New objects before the collector looks for cycles: what a command makes, modules and formulas, lives as long as the command.
-COLLECTED_AFTER = 50_000
 
 
 def main() -> None:

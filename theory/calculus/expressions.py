@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import sympy as sp
@@ -308,10 +309,16 @@ def frozen(expression: Expression) -> Frozen:
     return in_order(expression.terms.items())
 
 
+@lru_cache(maxsize=100_000)
+def written(part: Any) -> str:
+    """The ``repr`` of a part of a term, by which parts are put in order: the same few come back in every spelling."""
+    return repr(part)
+
+
 def in_order(parts: Iterable[Any]) -> tuple[Any, ...]:
     """Sorted by their text, which is not written where there is nothing to sort."""
     found = tuple(parts)
-    return found if len(found) < 2 else tuple(sorted(found, key=repr))
+    return found if len(found) < 2 else tuple(sorted(found, key=written))
 
 
 def thawed(terms: object) -> Expression:

@@ -32,7 +32,16 @@ from eigentoken.theory.calculus.atoms import (
     map_indices,
     transpose,
 )
-from eigentoken.theory.calculus.expressions import Assumptions, Expression, Monomial, frozen, in_order, row_sum, thawed
+from eigentoken.theory.calculus.expressions import (
+    Assumptions,
+    Expression,
+    Monomial,
+    frozen,
+    in_order,
+    row_sum,
+    thawed,
+    written,
+)
 
 __all__ = ["least_spelling", "normal_form", "oriented"]
 
@@ -44,7 +53,10 @@ def oriented(atom: Dot, rules: Assumptions) -> Dot:
         for each in transpose(atom.letters)
     )
     flipped = Dot(atom.right, flipped_word, atom.left)
-    return min(atom, flipped, key=lambda each: (sum(part.transposed for part in each.letters), repr(each)))
+    turned, other = (sum(part.transposed for part in each.letters) for each in (atom, flipped))
+    if turned != other:
+        return atom if turned < other else flipped
+    return atom if written(atom) <= written(flipped) else flipped
 
 
 def least_spelling(monomial: Monomial, rules: Assumptions) -> Monomial:
@@ -53,15 +65,28 @@ def least_spelling(monomial: Monomial, rules: Assumptions) -> Monomial:
     for index in monomial.bound:
         kinds.setdefault(index.kind, []).append(index)
     names = {kind: [Index(kind, str(place + 1)) for place in range(len(found))] for kind, found in kinds.items()}
+    inside = [[index for index in set(indices_of(each)) if index in monomial.bound] for each in monomial.factors]
+    known: dict[tuple[object, ...], Any] = {}  # a factor has few of the indices, and comes back in many of the orders
     spellings = []
     for orders in itertools.product(*(itertools.permutations(found) for found in kinds.values())):
         table: dict[Index, Index] = {}
         for kind, order in zip(kinds, orders, strict=True):
             table.update(zip(order, names[kind], strict=True))
-        renamed = map_indices(monomial, table) if table else monomial
-        factors = in_order((_respelled(each, rules), power) for each, power in renamed.factors)
-        spellings.append(Monomial(tuple(sorted(renamed.bound)), factors, renamed.arrow))
-    return min(spellings, key=repr) if len(spellings) > 1 else spellings[0]
+        factors = []
+        for (each, power), own in zip(monomial.factors, inside, strict=True):
+            key = (each, *(table[index] for index in own))
+            if key not in known:
+                known[key] = _respelled(map_indices(each, table) if own else each, rules)
+            factors.append((known[key], power))
+        arrow = map_indices(monomial.arrow, table) if table else monomial.arrow
+        spellings.append(Monomial(tuple(sorted(table.values())), in_order(factors), arrow))
+    return min(spellings, key=_text_of_factors) if len(spellings) > 1 else spellings[0]
+
+
+def _text_of_factors(spelling: Monomial) -> str:
+    """The text of a spelling after its bound indices, which are the same in all."""
+    factors = ", ".join(map(written, spelling.factors))
+    return f"({factors}{',' if len(spelling.factors) == 1 else ''}), arrow={spelling.arrow!r})"
 
 
 def _respelled(atom: Any, rules: Assumptions) -> Any:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         AsOneHeadReading,
         AtTokens,
         CheckBody,
+        Head,
+        HeadReading,
         LayerBounds,
         LayerRecord,
         Observed,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from eigentoken.models.loading.model import Model
     from eigentoken.numerics.dynamics.drawing import Drawing
 
+    HeadSays = tuple[Head, HeadReading]
+
 __all__ = [
     "NOT_MEASURED",
     "Report",
@@ -48,7 +52,7 @@ __all__ = [
     "idealisations",
     "rotary_shares",
     "size_text",
-    "statement_over_layers",
+    "statements_over_layers",
     "warnings_of",
 ]
 
@@ -192,7 +196,7 @@ def assemble(
         "options": options,
         "warnings": warnings_of(model, layers, 0 if states else options["sequences"]),
         "conventions": CONVENTIONS,
-        "statements": [statement_over_layers(name, layers, states) for name in ids],
+        "statements": statements_over_layers(ids, layers, states),
         "idealisations": idealisations(layers, observed),
         "layers": entries,
         "observed": observed,
@@ -274,14 +278,26 @@ def _of_all(words: Sequence[str]) -> Literal["holds", "fails", "undecided"]:
     return "holds" if words and set(words) == {"holds"} else "undecided"
 
 
-def statement_over_layers(
-    name: str, layers: Sequence[LayerDocument], states: OwnStates | None = None
+def statements_over_layers(
+    ids: Sequence[str], layers: Sequence[LayerDocument], states: OwnStates | None = None
+) -> list[StatementOverLayers]:
+    """Each statement over all layers."""
+    read = [{each["statement"]: each for each in layer["hypotheses"]} for layer in layers]
+    heads = _heads_by_statement(layers)
+    return [_over_layers(name, [each[name] for each in read], layers, heads.get(name, ()), states) for name in ids]
+
+
+def _over_layers(
+    name: str,
+    found: Sequence[StatementReading],
+    layers: Sequence[LayerDocument],
+    heads: Sequence[HeadSays],
+    states: OwnStates | None,
 ) -> StatementOverLayers:
     """One statement over all layers: the answer, what differs, which conditions are in the way, what it leaves out."""
     from eigentoken.theory.statements.registry import statements
 
     told = statements().get(name)
-    found = [next(each for each in layer["hypotheses"] if each["statement"] == name) for layer in layers]
     words = [each["word"] for each in found]
     differs = Counter((each["part"], each["statement"], each["layer"]) for one in found for each in one["differs"])
     idealised = dict.fromkeys(left for each in found for left in each["idealisations"])
@@ -301,7 +317,7 @@ def statement_over_layers(
         "about_tokens": about,
         "at_tokens": _at_tokens(about, states, len(layers)),
         "idealisations": list(idealised),
-        "as_one_head": _as_one_head(name, found, layers),
+        "as_one_head": _as_one_head(found, layers, heads),
     }
 
 
@@ -325,20 +341,25 @@ def _most_often(counted: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _as_one_head(name: str, found: Sequence[StatementReading], layers: Sequence[LayerDocument]) -> AsOneHead | None:
+def _heads_by_statement(layers: Sequence[LayerDocument]) -> dict[str, list[HeadSays]]:
+    """The heads with what a statement says of each as if it were alone; those of layers that share them once."""
+    found: dict[str, list[HeadSays]] = {}
+    for layer in layers:
+        for head in layer["heads"] if layer["layer"] == layer["weights_of"] else ():
+            for each in head["hypotheses"]:
+                found.setdefault(each["statement"], []).append((head, each))
+    return found
+
+
+def _as_one_head(
+    found: Sequence[StatementReading], layers: Sequence[LayerDocument], heads: Sequence[HeadSays]
+) -> AsOneHead | None:
     """What its conditions say as if there were one head: in how many layers (of F), in how many heads, what is in the way.
 
     Layers that share their weights share their heads: they are counted once.
     """
     own = [layer["layer"] == layer["weights_of"] for layer in layers]
     summed = [each["as_one_head"] for each, first in zip(found, own, strict=True) if first and each["as_one_head"]]
-    heads = [
-        (head, each)
-        for layer, first in zip(layers, own, strict=True)
-        for head in (layer["heads"] if first else ())
-        for each in head["hypotheses"]
-        if each["statement"] == name
-    ]
     if not summed and not heads:
         return None
     blocked: Counter[str] = Counter()

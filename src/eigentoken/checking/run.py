@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from eigentoken.checking.inside import Inside, listening, teller
 from eigentoken.checking.report import Report, assemble
 from eigentoken.files.arrays import write_safetensors
+from eigentoken.files.collecting import seldom_collected
 from eigentoken.files.installed import cache_folder, text_digest
-from eigentoken.files.writing import append_line, opened, replacing, sealed, write_bytes
+from eigentoken.files.writing import append_line, opened, replacing, sealed_text, write_bytes
 from eigentoken.numerics.pool import ON_CLUSTER
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class _Options:
                 raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
 
 
+@seldom_collected()
 def check(
     model: object,
     *,
@@ -369,9 +371,10 @@ class _Log:
         if arrays:
             with replacing(self._beside(index)) as place:
                 write_safetensors(place, arrays)
-        self.records[index] = json.loads(json.dumps(record, allow_nan=False, sort_keys=True))
-        entry = {"layer": index, "record": self.records[index], "arrays": sorted(arrays or {})}
-        append_line(self.path, sealed(entry, self.binding))
+        text = json.dumps(record, allow_nan=False, sort_keys=True)
+        self.records[index] = json.loads(text)
+        entry = f'{{"arrays": {json.dumps(sorted(arrays or {}))}, "layer": {index}, "record": {text}}}'
+        append_line(self.path, sealed_text(entry, self.binding))
 
 
 def _records(
@@ -408,6 +411,7 @@ def _everywhere(source: str) -> str:
     return f"{Path(path).resolve()}{mark}{part}" if Path(path).exists() else source
 
 
+@seldom_collected()
 def _record_of(
     source: str, index: int, ids: Sequence[str], options: _Options, folder: str | None, code: str, reading: str
 ) -> tuple[LayerRecord, dict[str, np.ndarray]]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from eigentoken.documents.check_document import LayerBounds, LayerRecord, NotBounded, TokenBound
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
+    from eigentoken.numerics.layers.symbol_values import Answers
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens
 
 __all__ = [
@@ -58,12 +59,16 @@ def layers_at_tokens(
 ) -> Iterator[tuple[Layer, LayerAtTokens]]:
     """Each layer at the first sequence of the observation, run in floats; ends where the tokens overflow."""
     from eigentoken.checking.observe import layers_run
+    from eigentoken.numerics.layers.symbol_values import Answers
 
+    last, of_weights = -1, Answers()
     for layer, state in layers_run(model, 1, tokens, seed, own):
-        yield layer, _at_tokens(layer, state)
+        if layer.weights_of != last:
+            last, of_weights = layer.weights_of, Answers()
+        yield layer, _at_tokens(layer, state, of_weights)
 
 
-def _at_tokens(layer: Layer, state: Any) -> LayerAtTokens:
+def _at_tokens(layer: Layer, state: Any, of_weights: Answers) -> LayerAtTokens:
     from eigentoken.checking.layers import rotary_pairs
     from eigentoken.numerics.layers.token_bounds import LayerAtTokens, NormAtTokens
 
@@ -78,6 +83,7 @@ def _at_tokens(layer: Layer, state: Any) -> LayerAtTokens:
         allowed=layer.mask.allowed(len(x)),
         pairs=rotary_pairs(layer),
         norm=None if norm.kind == "none" else NormAtTokens(norm.gain, norm.bias, norm.kind == "layernorm", put_out),
+        of_weights=of_weights,
     )
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "ready",
     "replacing",
     "sealed",
+    "sealed_text",
     "sync_tree",
     "write_bytes",
     "write_text",
@@ -228,12 +229,13 @@ def sealed(document: Mapping[str, object], binding: str) -> str:
     >>> opened(line.replace("fails", "holds"), "these weights") is None, opened(line, "other weights") is None
     (True, True)
     """
-    text = json.dumps(document, allow_nan=False, sort_keys=True)
-    return (
-        f'{text[:-1]}, "sha256": "{_seal(text, binding)}"}}'
-        if document
-        else json.dumps({"sha256": _seal(text, binding)})
-    )
+    return sealed_text(json.dumps(document, allow_nan=False, sort_keys=True), binding)
+
+
+def sealed_text(text: str, binding: str) -> str:
+    """The same of a document that is a text already, as ``json.dumps`` writes it with sorted keys."""
+    seal = f'"sha256": "{_seal(text, binding)}"}}'
+    return "{" + seal if text == "{}" else f"{text[:-1]}, {seal}"
 
 
 def opened(line: str | bytes, binding: str) -> dict[str, Json] | None:
