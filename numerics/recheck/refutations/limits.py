@@ -30,6 +30,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 from eigentoken.numerics.recheck.refutations.place_truths import NOT_AT
 from eigentoken.numerics.recheck.refutations.region_truths import inside, outside
 from eigentoken.numerics.recheck.refutations.regions import contracts, far, fraction, holds_start, total
+from eigentoken.numerics.recheck.refutations.tubes import tube_returns
 from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
 from eigentoken.theory.language.regions import StateRegion
@@ -49,6 +50,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/moving-frame":
         held = holds_start(look, inner) and contracts(look, inner, framed=True)
         return False if held and far(look, word.place, inner, framed=True) else None
+    if kind == "limit/periodic-tube":
+        return False if tube_returns(look, word.place, inner) else None
     if kind == "limit/exact-start":
         stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
         return False if stays and NOT_AT(word.place, look) else None
