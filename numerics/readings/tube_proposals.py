@@ -38,7 +38,7 @@ SLOWEST = 5e-3
 STILL = 1e-5
 #: Numbers of knots that are tried, and radii.
 FINENESS = (32, 64, 128)
-RADII = ("1/20", "1/50", "1/100", "1/200", "1/500", "1/1500")
+RADII = ("1/20", "1/50", "1/100", "1/200", "1/500", "1/1500", "1/5000")
 #: Points of the orbit at which it is linearized, between two knots.
 WITHIN = 4
 DIGITS = 32

@@ -138,7 +138,7 @@ class _Tube:
     def all_fall(self) -> bool:
         """Both inequalities on every piece."""
         count = len(self.centres)
-        for k in range(count):
+        for k in reversed(range(count)):  # the winding is in the last interval
             curve, form = self._curve(k), self._form(k)
             if not self._falls(k, curve, form, Fraction(0), self.step, HALVINGS):
                 return False
