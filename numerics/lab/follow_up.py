@@ -31,6 +31,8 @@ __all__ = ["followed_up", "restless"]
 
 #: Roundings of the weights that are tried, coarse first.
 COARSE = (1, 2, 4, 10, 100)
+#: So many roundings of the same weights are looked at for an orbit in vain.
+IN_VAIN = 3
 #: A trajectory that still moves as fast as this when the time is over comes to no rest.
 MOVING = 1e-3
 #: Farther than this from the claimed limit.
@@ -66,6 +68,7 @@ def followed_up(plan: Plan, batch: Batch) -> Iterator[ExactDraft]:
     for weights in (made for some in (*_fewer(plan, batch), batch) for made in (some, _commuting(some))):
         if weights is None or float(condition_violation(plan, weights)[0]) > 1e-6:
             continue
+        without = 0
         for denominator in COARSE:
             tick()
             made = draft(plan, weights, denominator, as_it_stands=True)
@@ -75,7 +78,9 @@ def followed_up(plan: Plan, batch: Batch) -> Iterator[ExactDraft]:
             if settled is not None:
                 yield settled
                 continue
-            yield from on_an_orbit(made)
+            turning = list(on_an_orbit(made)) if without < IN_VAIN else []
+            without = 0 if turning else without + 1
+            yield from turning
 
 
 def _fewer(plan: Plan, batch: Batch) -> list[Batch]:

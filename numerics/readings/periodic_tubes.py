@@ -240,8 +240,8 @@ def _curve(tube: Tube, k: int) -> _Cubic:
     if k + 1 == count:
         last = [a + 2 * turns * arb.pi() for a, turns in zip(last, tube.windings, strict=True)]
     start = [_ball(a) for a in here.centre]
-    velocities = ([_ball(a) for a in each.velocity] for each in (here, there))
-    return _Cubic.between(start, last, *velocities, _ball(tube.step))
+    u, v = ([_ball(a) for a in each.velocity] for each in (here, there))
+    return _Cubic.between(start, last, u, v, _ball(tube.step))
 
 
 @lru_cache(maxsize=8)

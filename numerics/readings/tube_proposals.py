@@ -163,7 +163,7 @@ def _scale(instance: Instance) -> float:
 def closed_orbit(instance: Instance, pull: float) -> Orbit | None:
     """The orbit that the trajectory from the tokens approaches, where it comes back to itself."""
     field, unit = _velocity(instance, pull), 1 / _scale(instance)
-    x: Floats | None = _state(instance)
+    x = _state(instance)
     whole = 2 * np.pi if on_circle(instance) else 1e300
 
     spent = [0]
@@ -181,12 +181,12 @@ def closed_orbit(instance: Instance, pull: float) -> Orbit | None:
         return None
 
 
-def _followed(right: Any, x: Floats | None, unit: float, whole: float) -> Orbit | None:
+def _followed(right: Any, first: Floats, unit: float, whole: float) -> Orbit | None:
     """From the state on, until what comes back is where it was."""
     from scipy.integrate import solve_ivp
 
     with np.errstate(all="ignore"):
-        x = _after(right, x, BEFORE * unit)
+        x = _after(right, first, BEFORE * unit)
         for _ in range(RETURNS):
             if x is None or not np.isfinite(x).all():
                 return None
