@@ -45,9 +45,14 @@ def main() -> None:
             print(f"    {row.change}: {row.says}", flush=True)
         if asked.output is not None:
             asked.output.mkdir(parents=True, exist_ok=True)
-            (asked.output / f"{conjecture.name.replace(' ', '_')}.json").write_text(json.dumps(made.as_dict(), default=str))
+            (asked.output / f"{conjecture.name.replace(' ', '_')}.json").write_text(
+                json.dumps(made.as_dict(), default=str)
+            )
         tried = attempt(conjecture, recall=False)
-        print(f"    attempt: {tried[conjecture.name].answer}  ({time.process_time() - begun:.0f} s of processor time)", flush=True)
+        print(
+            f"    attempt: {tried[conjecture.name].answer}  ({time.process_time() - begun:.0f} s of processor time)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

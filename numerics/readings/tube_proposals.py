@@ -62,8 +62,8 @@ class Orbit:
     windings: tuple[int, ...]
 
 
-def periodic_tube(case: Case) -> Tube | None:
-    """A certified tube one of whose ellipsoids holds the start, or ``None``."""
+def periodic_tube(case: Case, wanted: Callable[[Tube], bool] = lambda tube: True) -> Tube | None:
+    """A certified tube one of whose ellipsoids holds the start, and is as wanted, or ``None``."""
     instance = case.instance
     if not can_have_tube(instance):
         return None
@@ -73,7 +73,7 @@ def periodic_tube(case: Case) -> Tube | None:
         _memory.popitem(last=False)
     for tube in (*known, *(each for each in _proposals(instance))):
         held = _holding(instance, tube)
-        if held is None or not holds_state(instance, held):
+        if held is None or not holds_state(instance, held) or not wanted(held):
             continue
         if tube in known or is_tube(instance, tube):
             if tube not in known:

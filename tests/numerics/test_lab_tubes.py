@@ -44,7 +44,9 @@ def turning() -> tuple[Instance, Any]:
 def certificate() -> dict[str, Any]:
     verdict = CERTIFIED(REST, Case(turning()[0]))
     assert verdict.is_fails
-    found: dict[str, Any] = json.loads(json.dumps({"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)}))
+    found: dict[str, Any] = json.loads(
+        json.dumps({"kind": verdict.certificate.kind, "data": dict(verdict.certificate.data)})
+    )
     return found
 
 

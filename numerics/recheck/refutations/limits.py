@@ -15,6 +15,7 @@ from eigentoken.numerics.recheck.refutations.exact_motions import (
     finds_no_rest,
     keeps_away_from_zero,
     stays_in_a_ball,
+    turns_and_attracts,
     turns_for_ever,
 )
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
@@ -72,6 +73,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
             points.ConsensusAt: turns_for_ever,
         }.get(type(word.place))
         return False if away is not None and away(look) else None
+    if kind == "limit/turning-consensus" and isinstance(word.place, points.SomeEquilibrium | points.ConsensusAt):
+        return False if turns_and_attracts(look) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
     if kind == "limit/escape" and isinstance(word.place, points.Zero | points.SomeEquilibrium):
