@@ -1,16 +1,18 @@
 """Equal tokens on the circle that turn for ever and draw others to them: an open set of starts that never rests.
 
-Let F be the sum of the value matrices, d = 2, with eigenvalues ``lambda`` that are not real, and full attention.  Equal tokens x go in
-the direction of ``e^{tF} x`` (of ``(I + alpha F)^k x``), which turns for ever.  At equal tokens the weights are equal, and what their
-change adds is a multiple of ``F x`` with the factor zero; so to first order a difference ``u_i`` from the mean token, across x, moves by
+Let F be the sum of the value matrices, d = 2, its eigenvalues ``lambda`` not real, and attention full.  Equal tokens x
+go in the direction of ``e^{tF} x`` (of ``(I + alpha F)^k x``), which turns for ever.  At equal tokens the weights are
+equal, and what their change adds is a multiple of ``F x`` with the factor zero; so to first order a difference ``u_i``
+from the mean token, across x, moves by
 
-* ``u_i' = -(x^T F x) u_i`` in a flow, with ``x^T F x = (log |e^{tF} x|)'``: after a time t it is ``u_i / |e^{tF} x|``, at most
-  ``C e^{-t Re lambda} |u_i|``,
-* in a layer by a projection and the factor ``1/|(I + alpha F) x|``, in k layers at most ``C |1 + alpha lambda|^-k |u_i|``.
+* ``u_i' = -(x^T F x) u_i`` in a flow, with ``x^T F x = (log |e^{tF} x|)'``: after a time t it is ``u_i / |e^{tF} x|``,
+  at most ``C e^{-t Re lambda} |u_i|``,
+* in a layer by a projection and the factor ``1/|(I + alpha F) x|``, in k layers at most
+  ``C |1 + alpha lambda|^-k |u_i|``.
 
-With ``Re lambda > 0`` (``|1 + alpha lambda| > 1``) the circle of equal tokens is invariant, its normal directions contract uniformly, and
-a neighbourhood of it tends to it (Hirsch, Pugh and Shub, Invariant Manifolds, 1977).  A limit of what tends to it would be equal
-tokens at rest, and there are none.
+With ``Re lambda > 0`` (``|1 + alpha lambda| > 1``) the circle of equal tokens is invariant, its normal directions
+contract uniformly, and a neighbourhood of it tends to it (Hirsch, Pugh and Shub, Invariant Manifolds, 1977).  A limit
+of what tends to it would be equal tokens at rest, and there are none.
 """
 
 from __future__ import annotations

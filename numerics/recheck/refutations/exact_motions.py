@@ -161,7 +161,7 @@ def turns_for_ever(look: IndependentInstance) -> bool:
 
 
 def turns_and_attracts(look: IndependentInstance) -> bool:
-    """Equal tokens on the circle that turn for ever and attract: eigenvalues that are not real, and grow (flow) or expand (map)."""
+    """Equal tokens on the circle that turn for ever and attract: eigenvalues not real, and growing (flow) or expanding (map)."""
     system, values = look.instance.system, _values(look)
     if look.instance.d != 2 or system.over_root_d or look.instance.mask is not None or system.mask != "full":
         return False
