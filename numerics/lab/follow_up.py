@@ -2,7 +2,8 @@
 
 Weights that commute with the rotations of the plane (``a I + b J``; in more dimensions multiples of I) are looked at beside the
 given ones: for those a wave that runs round is a state at rest in a moving frame
-(:mod:`eigentoken.numerics.readings.moving_frames`), which can be found by Newton's iteration and certified.
+(:mod:`eigentoken.numerics.readings.moving_frames`), which can be found by Newton's iteration and certified.  Where there is no
+such symmetry, a trajectory of a flow that comes back to itself is followed to its closed orbit.
 """
 
 from __future__ import annotations
@@ -18,20 +19,26 @@ from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
 from eigentoken.numerics.instances.plans import Plan
+from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.numerics.instances.sampling import condition_violation
 from eigentoken.numerics.readings.contraction_regions import state_at_rest
 from eigentoken.numerics.readings.trajectories import distance, run
+from eigentoken.numerics.readings.tube_proposals import states_on_orbit
 from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Converges
-from eigentoken.theory.systems.system import Time
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["followed_up", "restless"]
 
 #: Roundings of the weights that are tried, coarse first.
 COARSE = (1, 2, 4, 10, 100)
+#: So many roundings of the same weights are looked at for an orbit in vain.
+IN_VAIN = 3
 #: A trajectory that still moves as fast as this when the time is over comes to no rest.
 MOVING = 1e-3
 #: Farther than this from the claimed limit.
 AWAY = 1e-2
+#: Tokens on an orbit are rational points of this fineness, where one is as near to it as this.
+POINTS = ((1, 1e-2), (5, 1e-2), (25, 5e-3), (125, 3e-3), (10**6, 1e-3))
 #: So many trajectories of a batch are run again.
 MOST = 16
 
@@ -61,12 +68,19 @@ def followed_up(plan: Plan, batch: Batch) -> Iterator[ExactDraft]:
     for weights in (made for some in (*_fewer(plan, batch), batch) for made in (some, _commuting(some))):
         if weights is None or float(condition_violation(plan, weights)[0]) > 1e-6:
             continue
+        without = 0
         for denominator in COARSE:
             tick()
             made = draft(plan, weights, denominator, as_it_stands=True)
-            settled = None if made is None else at_rest(made)
+            if made is None:
+                continue
+            settled = at_rest(made)
             if settled is not None:
                 yield settled
+                continue
+            turning = list(on_an_orbit(made)) if without < IN_VAIN else []
+            without = 0 if turning else without + 1
+            yield from turning
 
 
 def _fewer(plan: Plan, batch: Batch) -> list[Batch]:
@@ -88,6 +102,24 @@ def at_rest(made: ExactDraft) -> ExactDraft | None:
         return None
     tokens = state_at_rest(instance, finish.final[0].tolist())
     return None if tokens is None else replace(made, tokens=tokens)
+
+
+def on_an_orbit(made: ExactDraft) -> Iterator[ExactDraft]:
+    """The draft with its tokens near the closed orbit that the trajectory of its weights approaches: simple ones first."""
+    instance = made.instance()
+    if instance is None:
+        return
+    flat, states = instance.system.space is Space.EUCLIDEAN, states_on_orbit(instance)
+    for fine, near in POINTS:
+        rational = [
+            [tuple(rounded(a, fine) for a in x) if flat else sphere_point(x, fine) for x in each] for each in states
+        ]
+        away = [
+            max(abs(float(a) - b) for x, y in zip(*pair, strict=True) for a, b in zip(x, y, strict=True))
+            for pair in zip(rational, states, strict=True)
+        ]
+        if away and min(away) < near:
+            yield replace(made, tokens=tuple(rational[away.index(min(away))]))
 
 
 def _commuting(batch: Batch) -> Batch | None:

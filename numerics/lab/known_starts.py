@@ -13,9 +13,9 @@ from torch import Tensor
 from eigentoken.numerics.certified.eigen import eigvals
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.seen_silences import mirrored_lines
-from eigentoken.theory.language.claims import Claim, Converges, Diverges
+from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Converges, Diverges
 from eigentoken.theory.language.places import ConsensusAt, SomeEquilibrium, Zero
-from eigentoken.theory.systems.system import Space
+from eigentoken.theory.systems.system import Space, Time
 
 __all__ = ["known_starts"]
 
@@ -34,8 +34,8 @@ def known_starts(claim: Claim | None, batch: Batch) -> Iterator[tuple[Batch, Ten
     if name is None or not batch.system.standard or batch.system.multihead:
         return
     if batch.system.space is Space.SPHERE:
-        if isinstance(claim, Converges) and isinstance(place, SomeEquilibrium | ConsensusAt):
-            yield from _of_turning_tokens(batch, name)
+        if isinstance(claim, Converges | AlmostEveryConverges) and isinstance(place, SomeEquilibrium | ConsensusAt):
+            yield from _of_turning_tokens(batch, name, attract=isinstance(claim, AlmostEveryConverges))
         return
     if not isinstance(claim, Diverges) and not isinstance(place, Zero | SomeEquilibrium):
         return
@@ -63,12 +63,21 @@ def _of_equal_tokens(claim: Claim | None, place: object, B: Tensor, x: Tensor) -
     return torch.where(seen & (start > 1e-9), 1.0, -1.0).double()
 
 
-def _of_turning_tokens(batch: Batch, name: str) -> Iterator[tuple[Batch, Tensor]]:
-    """Equal tokens on the sphere, where the values have no real eigenvector."""
+def _of_turning_tokens(batch: Batch, name: str, attract: bool) -> Iterator[tuple[Batch, Tensor]]:
+    """Equal tokens on the sphere, where the values have no real eigenvector; with ``attract`` those that draw others to them."""
     values = batch.parameters.get(name)
     if batch.d % 2 or batch.count == 0 or not isinstance(values, Tensor):
         return
-    turning = eigvals(values).imag.abs().amin(-1)
+    found = eigvals(values)
+    turning = found.imag.abs().amin(-1)
+    if attract:
+        if batch.d != 2 or batch.mask is not None:
+            return
+        grown = found.real.amin(-1)
+        if batch.system.time is Time.MAP:
+            step = batch.parameters["alpha"]
+            grown = (1 + step.reshape(-1, 1) * found).abs().amin(-1) - 1
+        turning = torch.minimum(turning, grown)
     equal = batch.at(batch.tokens[:, :1].expand_as(batch.tokens).clone())
     yield equal, torch.where(turning > 1e-3, 1.0, -1.0).double()
 

@@ -234,8 +234,7 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
         else:
             yield from _batches(target, replace(unit, size=min(unit.size, 128)))
         return
-    if isinstance(inner, Converges):
-        yield from _known(target, unit)
+    yield from _known(target, unit)
     for number, place in enumerate(places):
         plan = replace(target.plan.at(place), timed=())  # constant parameters: an equilibrium stays one
         try:

@@ -4,6 +4,8 @@
 * a contraction region (:mod:`eigentoken.numerics.readings.contraction_regions`): an open set of starts with one limit;
 * the same in a moving frame: an open set of starts that approach a family of rotated states, turn for ever, or go round a
   cycle;
+* a tube around a closed curve that no trajectory leaves (:mod:`eigentoken.numerics.readings.periodic_tubes`): a periodic orbit;
+* equal tokens on the circle that turn for ever and attract (:mod:`eigentoken.numerics.readings.turning_consensus`);
 * a manifold of equilibria ``(w, -w)`` whose boundary multipliers are exactly as many as its dimension, all others inside:
   it is normally attracting (cited: Aulbach, Continuous and Discrete Dynamics near Manifolds of Equilibria, 1984), so an
   open set of starts tends to it;
@@ -29,8 +31,11 @@ from eigentoken.numerics.readings.contraction_regions import Region, contraction
 from eigentoken.numerics.readings.escapes import Escape, escape
 from eigentoken.numerics.readings.euclidean_orbits import known_orbit
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
-from eigentoken.numerics.readings.region_places import region_avoids, region_moves
+from eigentoken.numerics.readings.periodic_tubes import Tube, start_box
+from eigentoken.numerics.readings.region_places import box_avoids, region_avoids, region_moves
 from eigentoken.numerics.readings.starts_in_a_basin import capture
+from eigentoken.numerics.readings.tube_proposals import periodic_tube
+from eigentoken.numerics.readings.turning_consensus import turning_consensus
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, Place, Polygonal, SomeEquilibrium, Zero
 from eigentoken.theory.language.regions import StateRegion
@@ -61,6 +66,9 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         orbit = known_orbit(case)
         if orbit is not None and orbit.rests is False:
             return _refuted(case, "known-orbit", f"{orbit.told}: it never comes to rest (exact)", {})
+    drawn = turning_consensus(case) if isinstance(place, SomeEquilibrium | ConsensusAt) else None
+    if drawn is not None:
+        return _refuted(case, "turning-consensus", drawn, {})
     found = classified(case)
     outside = at_place(place, case) is False
     if outside and every and (found.equilibrium.is_holds or found.kind == "2-cycle"):
@@ -77,6 +85,11 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
     framed = region_in_a_frame(case) if region is None else None
     if framed is not None and region_avoids(place, case, framed):
         return _refuted(case, "moving-frame", _told(case, framed), framed.as_data())
+    tube = None
+    if region is None and framed is None and not found.equilibrium.is_holds:
+        tube = periodic_tube(case, lambda each: box_avoids(place, case, start_box(case.instance, each)))
+    if tube is not None:
+        return _refuted(case, "periodic-tube", _tube_told(tube), tube.as_data())
     if outside and found.equilibrium.is_holds:
         manifold = _attracting_manifold(case, found)
         if manifold is not None:
@@ -104,6 +117,14 @@ def _escape_told(cone: Escape) -> str:
     """Where the start is, and how it grows."""
     where = "a cone of states" if cone.symmetry is None else "a cone of rings, which a symmetry keeps"
     return f"the start is in {where}; in it H(x) grows at least like exp({2 * cone.growth} t), and the tokens escape"
+
+
+def _tube_told(tube: Tube) -> str:
+    """What happens to the starts in the ellipsoid of a tube."""
+    return (
+        f"every start within {tube.eps} (in the norm of P) of a closed curve comes back to where it was for ever, after about "
+        f"{float(tube.period):.3g}: a periodic orbit keeps an open set of starts off the place (validated)"
+    )
 
 
 def _told(case: Case, region: Region) -> str:

@@ -212,7 +212,7 @@ def is_contraction(case: Case, region: Region) -> bool:
         if not positive_definite(arb_mat(shape)):
             return False
         widths = region.half_widths()
-        if not _box_holds_ellipsoid(region, shape, widths):
+        if not box_holds_ellipsoid(region, shape, widths):
             return False
         moved, full = _dynamics(case, region, widths)
         discrete = case.instance.system.time is Time.MAP
@@ -251,7 +251,7 @@ def is_contraction(case: Case, region: Region) -> bool:
         return bool(square < room * room)
 
 
-def _box_holds_ellipsoid(region: Region, shape: list[list[Any]], widths: list[float]) -> bool:
+def box_holds_ellipsoid(region: Region, shape: list[list[Any]], widths: list[float]) -> bool:
     """``delta_a^2 <= eps^2 (P^-1)_aa <= w_a^2``: checked by ``[[P, e_a], [e_a^T, (w_a/eps)^2]]`` positive definite."""
     size = len(shape)
     eps = _ball(region.eps)
@@ -285,7 +285,7 @@ def _dynamics(case: Case, region: Region, widths: list[float]) -> tuple[list[Any
     full = jacobian(setting, box)
     moved = [a for token in setting.advance(centre) for a in token]
     if region.pull:
-        _pull_back(setting.metric, _ball(region.pull), centre, box, moved, full)
+        pull_back(setting.metric, _ball(region.pull), centre, box, moved, full)
     if region.frame.turns:
         added, slopes = frame_velocity(region.frame, centre, box)
         moved = [a + b for a, b in zip(moved, added, strict=True)]
@@ -312,7 +312,7 @@ def _product(a: list[list[Any]], b: list[list[Any]]) -> list[list[Any]]:
     return [[sum((x * y for x, y in zip(row, column, strict=True)), arb(0)) for column in columns] for row in a]
 
 
-def _pull_back(metric: Any, pull: Any, centre: Any, box: Any, moved: list[Any], full: list[list[Any]]) -> None:
+def pull_back(metric: Any, pull: Any, centre: Any, box: Any, moved: list[Any], full: list[list[Any]]) -> None:
     """Add ``pull (1 - x^T W x) x``, which vanishes on the manifold: to the velocity at the centre, to the Jacobian on the box."""
     d = len(centre[0])
 

@@ -31,13 +31,18 @@ from eigentoken.theory.language.places import (
 from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["region_avoids", "region_moves"]
+__all__ = ["box_avoids", "region_avoids", "region_moves"]
 
 
 def region_avoids(place: Place, case: Case, region: Region) -> bool:
     """Does no state of the region (its box) belong to the place?  ``False`` where that is not certain."""
     with precision(BITS_HERE):
-        box = region_box(region, region.half_widths())
+        return box_avoids(place, case, region_box(region, region.half_widths()), turned=bool(region.frame.turns))
+
+
+def box_avoids(place: Place, case: Case, box: Any, *, turned: bool = False) -> bool:
+    """The same of a box of states; with ``turned`` of all their rotations that commute with the weights."""
+    with precision(BITS_HERE):
         if isinstance(place, Zero):
             return any(any(abs(a) > 0 for a in token) for token in box)
         if isinstance(place, SomeEquilibrium | Clustering):
@@ -50,13 +55,13 @@ def region_avoids(place: Place, case: Case, region: Region) -> bool:
         if isinstance(place, StateRegion):
             from eigentoken.numerics.readings.region_membership import margin_signs
 
-            turned = bool(region.frame.turns) and not (place.keeps_turned() and case.instance.metric is None)
-            return not turned and -1 in margin_signs(place, case, box, BITS_HERE)
+            changed = turned and not (place.keeps_turned() and case.instance.metric is None)
+            return not changed and -1 in margin_signs(place, case, box, BITS_HERE)
         if isinstance(place, Equiangular):
             return case.instance.metric is None and _unequal_angles(box)
         if _pair_off(place, box):
             return True
-        if isinstance(place, ConsensusAt | BipartiteAt | EachAt) and not region.frame.turns:
+        if isinstance(place, ConsensusAt | BipartiteAt | EachAt) and not turned:
             return _off_eigenvector(place, case, box)
     return False
 

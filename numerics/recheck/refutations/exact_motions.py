@@ -160,6 +160,21 @@ def turns_for_ever(look: IndependentInstance) -> bool:
     return not sp.Poly(inner.charpoly(z).as_expr(), z, domain="QQ").real_roots()
 
 
+def turns_and_attracts(look: IndependentInstance) -> bool:
+    """Equal tokens on the circle that turn for ever and attract: eigenvalues not real, and growing (flow) or expanding (map)."""
+    system, values = look.instance.system, _values(look)
+    if look.instance.d != 2 or system.over_root_d or look.instance.mask is not None or system.mask != "full":
+        return False
+    if values is None or not turns_for_ever(look):
+        return False
+    F = sum(values, sp.zeros(2))
+    if system.time is Time.MAP:
+        step = sp.sympify(look.instance.parameters["alpha"])
+        # both eigenvalues of I + alpha F have the same modulus, whose square is the determinant
+        return bool(step.is_Rational and (sp.eye(2) + step * F).det() > 1)
+    return bool(F.trace() > 0)
+
+
 def _values(look: IndependentInstance) -> list[sp.Matrix] | None:
     """The value matrix of each head (the identity where there is none), where they are rational."""
     system, parameters = look.instance.system, look.instance.parameters

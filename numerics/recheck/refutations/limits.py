@@ -15,6 +15,7 @@ from eigentoken.numerics.recheck.refutations.exact_motions import (
     finds_no_rest,
     keeps_away_from_zero,
     stays_in_a_ball,
+    turns_and_attracts,
     turns_for_ever,
 )
 from eigentoken.numerics.recheck.refutations.flows import arc_is_opposed, second_end
@@ -30,6 +31,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
 from eigentoken.numerics.recheck.refutations.place_truths import NOT_AT
 from eigentoken.numerics.recheck.refutations.region_truths import inside, outside
 from eigentoken.numerics.recheck.refutations.regions import contracts, far, fraction, holds_start, total
+from eigentoken.numerics.recheck.refutations.tubes import tube_returns
 from eigentoken.theory.language import claims
 from eigentoken.theory.language import places as points
 from eigentoken.theory.language.regions import StateRegion
@@ -49,6 +51,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/moving-frame":
         held = holds_start(look, inner) and contracts(look, inner, framed=True)
         return False if held and far(look, word.place, inner, framed=True) else None
+    if kind == "limit/periodic-tube":
+        return False if tube_returns(look, word.place, inner) else None
     if kind == "limit/exact-start":
         stays = look.at_rest() or (isinstance(word, claims.Converges) and look.two_cycle())
         return False if stays and NOT_AT(word.place, look) else None
@@ -69,6 +73,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
             points.ConsensusAt: turns_for_ever,
         }.get(type(word.place))
         return False if away is not None and away(look) else None
+    if kind == "limit/turning-consensus" and isinstance(word.place, points.SomeEquilibrium | points.ConsensusAt):
+        return False if turns_and_attracts(look) else None
     if kind == "limit/growing-consensus":
         return False if _grows(look) else None
     if kind == "limit/escape" and isinstance(word.place, points.Zero | points.SomeEquilibrium):

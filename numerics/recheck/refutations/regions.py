@@ -23,7 +23,7 @@ from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["contracts", "far", "fraction", "holds_start", "moves", "total"]
+__all__ = ["box_is_far", "contracts", "far", "fraction", "holds_start", "moves", "total"]
 
 
 def contracts(look: IndependentInstance, data: Mapping[str, Json], *, framed: bool = False) -> bool:
@@ -101,22 +101,26 @@ def far(look: IndependentInstance, place: Any, data: Mapping[str, Any], *, frame
 
     With ``framed`` no rotation of a state of the box is.
     """
-    box = region_box(look, data)
+    return box_is_far(look, place, region_box(look, data), turned=framed and bool(data["turns"]))
+
+
+def box_is_far(look: IndependentInstance, place: Any, box: list[list[Any]], *, turned: bool = False) -> bool:
+    """The same of a box of states; with ``turned`` of all their rotations that commute with the weights."""
     if isinstance(place, points.SomeEquilibrium | points.Clustering):
-        return moves(look, data)
+        return _box_moves(look, box)
     if isinstance(place, points.Polygonal):
         return not look.instance.system.multihead and any(_not_zero(a) for mean in _means(look, box) for a in mean)
     if isinstance(place, points.AtMostClusters):
         return _different(box) > place.count
     if isinstance(place, StateRegion):
-        turned = framed and data["turns"] and not (place.keeps_turned() and look.instance.metric is None)
-        return not turned and outside(place, look, [a for token in box for a in token])
+        changed = turned and not (place.keeps_turned() and look.instance.metric is None)
+        return not changed and outside(place, look, [a for token in box for a in token])
     if isinstance(place, points.Equiangular):
         return look.instance.metric is None and _unequal(box)
     if _two_tokens_off(place, box):
         return True
     if isinstance(place, points.ConsensusAt | points.BipartiteAt | points.EachAt):
-        if framed and data["turns"]:
+        if turned:
             return False
         vector = look.eigenvector(look.matrix(place.term), int(sp.sympify(place.index).subs(look.sizes())))
         return vector is not None and any(_parted(x, [interval(e) for e in vector])[0] for x in box)
@@ -146,7 +150,10 @@ def _two_tokens_off(place: Any, box: Any) -> bool:
 
 def moves(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
     """No state of the box is at rest."""
-    box = region_box(look, data)
+    return _box_moves(look, region_box(look, data))
+
+
+def _box_moves(look: IndependentInstance, box: list[list[Any]]) -> bool:
     image, _ = interval_jacobian(look.instance, box)
     if look.instance.system.time is Time.FLOW:
         return any(_not_zero(a) for token in image for a in token)
