@@ -36,22 +36,22 @@ from eigentoken.numerics.layers.chance_statistics import (
 
 __all__ = ["Null", "draw_null", "draws_of_bases", "frames_between", "read_null", "too_wide", "write_null"]
 
-#: Up to this rank (heads, layers) eigenvalues of every draw are taken, and symmetric parts of every draw up to the other; beyond
-#: it as many draws as cost the same, by the cube of the rank, but no fewer than these.
-ALL_SPECTRA, ALL_SYMMETRIC, FEWEST_DRAWS = (32, 128), (32, 256), (99, 39)
+#: Up to this width of a core (heads, layers) eigenvalues of every draw are taken, and up to the other those of symmetric ones;
+#: beyond it as many draws as cost the same, by the cube of the width, but no fewer than these.
+ALL_SPECTRA, ALL_SYMMETRIC, FEWEST_DRAWS = (32, 128), (64, 256), (99, 39)
 #: Numbers in all frames of a null, and in a batch of matrices.
 FRAMES, BATCH = 16_000_000, 4_000_000
 
 
-def draws_of_bases(rank: int, whole: bool, draws: int) -> tuple[int, int, int]:
+def draws_of_bases(rank: int, d: int, whole: bool, draws: int) -> tuple[int, int, int]:
     """How many of the draws are made with random bases: in all, for symmetric parts and distances to I, for eigenvalues.
 
-    >>> draws_of_bases(64, False, 2000), draws_of_bases(192, True, 200)
-    ((2000, 250, 250), (200, 200, 59))
+    >>> draws_of_bases(64, 576, False, 2000), draws_of_bases(192, 576, True, 200)
+    ((2000, 250, 250), (200, 59, 59))
     """
     symmetric, spectra = (
-        min(draws, max(FEWEST_DRAWS[whole], draws * first[whole] ** 3 // rank**3))
-        for first in (ALL_SYMMETRIC, ALL_SPECTRA)
+        min(draws, max(FEWEST_DRAWS[whole], draws * first[whole] ** 3 // width**3))
+        for first, width in ((ALL_SYMMETRIC, min(2 * rank, d)), (ALL_SPECTRA, rank))
     )
     return min(draws, max(symmetric, spectra, FRAMES // rank**2)), symmetric, spectra
 
@@ -90,7 +90,7 @@ class Null:
     @property
     def counts(self) -> tuple[int, int, int]:
         """:func:`draws_of_bases` of these draws."""
-        return draws_of_bases(self.rank, self.whole, len(self.gaussian["trace"]))
+        return draws_of_bases(self.rank, self.d, self.whole, len(self.gaussian["trace"]))
 
     @property
     def bordered(self) -> bool:
@@ -145,7 +145,9 @@ class Null:
 
         def parts(some: slice) -> Floats:
             core = self.frames[some] * s[:, None]
-            return np.linalg.eigvalsh(_bordered(core + core.swapaxes(-1, -2), self._beyond[some] * s[:, None]))
+            return np.asarray(
+                np.linalg.eigvalsh(_bordered(core + core.swapaxes(-1, -2), self._beyond[some] * s[:, None]))
+            )
 
         values = np.concatenate([parts(some)[:, [0, -1]] for some in self._of_symmetric()]) / 2
         top, bottom = values[:, 1], values[:, 0]
@@ -188,7 +190,7 @@ def draw_null(
 ) -> Null:
     """Draws for factors of shape (width, d), the same for the same arguments; of what is too wide, no frames."""
     rank = min(width, d)
-    framed = draws_of_bases(rank, whole, draws)[0] if rank <= WIDEST_SPECTRUM else 0
+    framed = draws_of_bases(rank, d, whole, draws)[0] if rank <= WIDEST_SPECTRUM else 0
     chance = np.random.default_rng([seed, width, d])
     batch = max(1, min(draws, BATCH // (width * d)))
     found: dict[str, list[Floats]] = {}

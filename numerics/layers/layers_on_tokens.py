@@ -155,7 +155,7 @@ class LayerAtStates:
             done()
         if whole:
             source = np.random.default_rng([seed, 4, *self.block.qkv.shape, n])
-            many = draws_of_bases(self.rank, True, draws)[2]
+            many = draws_of_bases(self.rank, d, True, draws)[2]
             found["random bases"] |= self._turned_with_leaders(source, many)
         return {
             null: {name: np.concatenate(each) for name, each in of.items()} | ({"one side": sides} if whole else {})

@@ -282,16 +282,16 @@ def test_wide_matrices_get_fewer_draws_and_say_so(
     width: int, d: int, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same draws: the first of them, each as the whole matrix has it; a test says how many."""
-    assert chance_draws.draws_of_bases(32, False, 2000) == (2000, 2000, 2000)
-    assert chance_draws.draws_of_bases(768, True, 200) == (39, 39, 39)
+    assert chance_draws.draws_of_bases(32, 384, False, 2000) == (2000, 2000, 2000)
+    assert chance_draws.draws_of_bases(768, 768, True, 200) == (39, 39, 39)
     monkeypatch.setattr(chance_draws, "ALL_SPECTRA", (7, 8))
-    monkeypatch.setattr(chance_draws, "ALL_SYMMETRIC", (8, 10))
+    monkeypatch.setattr(chance_draws, "ALL_SYMMETRIC", (12, 11))
     monkeypatch.setattr(chance_draws, "FRAMES", 390 * width**2)
     monkeypatch.setattr(chance_draws, "BATCH", 50 * width * d)
     null, source = chance_draws.draw_null(width, d, 400, 0, whole=whole), np.random.default_rng([0, width, d])
     held = chance.held_against(*np.random.default_rng(7).standard_normal((2, width, d)), null)
     draws = {(each.null, each.statistic): each.draws for each in held}
-    every, symmetric, spectra = chance_draws.draws_of_bases(width, whole, 400)
+    every, symmetric, spectra = chance_draws.draws_of_bases(width, d, whole, 400)
     assert spectra < symmetric < every == 390 and draws["gaussian factors", "leader"] == 400
     assert draws["random bases", "trace"] == every and draws["random bases", "leader"] == spectra
     assert draws["random bases", "top of sym"] == draws["gaussian factors", "distance to I"] == symmetric

@@ -184,7 +184,7 @@ class PlainLayer:
         """Of the weights as they are."""
         x = self.plain.x
         q, k, v = (np.array([x @ part.T for part in self._matrices(letter)])[None] for letter in "QKV")
-        update = sum(each @ O.T for each, O in zip(self._put_out(q, k, v), self._matrices("O"), strict=True))
+        update = _through(self._put_out(q, k, v), self._matrices("O"))
         leaders = None
         if self.rank <= WIDEST:
             leaders = [
@@ -249,12 +249,12 @@ class PlainLayer:
                 np.stack([along @ np.swapaxes(turn[:, :, :m], 1, 2) @ part.T for part in parts], axis=1)
                 for turn, parts in zip(turns, (Q, K, V), strict=False)
             )
-            update = sum(each @ o.T for each, o in zip(self._put_out(q, k, v), O, strict=True))
+            update = _through(self._put_out(q, k, v), O)
             inside = _root(update)
             _keep(found[BASES], self.quantities(self._with_bias(inside @ np.swapaxes(turns[3], 1, 2)), None))
         if with_leaders:
             source = np.random.default_rng([seed, 4, rows, d, n])
-            for _ in range(shares_of(self.rank, True, many)[2]):
+            for _ in range(shares_of(self.rank, d, True, many)[2]):
                 _keep(found[BASES], self._turned_with_leader(source, along))
         joined_up = {null: {name: np.concatenate(each) for name, each in of.items()} for null, of in found.items()}
         return {null: of | ({"one side": sides} if with_leaders else {}) for null, of in joined_up.items()}
@@ -274,13 +274,18 @@ class PlainLayer:
         rows = along @ frame[:m] @ lower.T
         groups = sorted(set(self.shared))
         v = np.array([rows[:, width * (at := groups.index(own)) : width * (at + 1)] for own in self.shared])[None]
-        update = sum(each[0] @ o.T for each, o in zip(self._put_out(q, k, v), O, strict=True))
+        update = _through(self._put_out(q, k, v), O)[0]
         left = self._summed(O)
         inside = _root(np.vstack([left.T, update])[None])[0]
         turned = basis @ _orthonormal(source.standard_normal((1, d, inside.shape[1])))[0] @ inside.T
         leader = leader_of(turned[:, : left.shape[1]], lower @ frame.T @ basis.T)
         found = self.quantities(self._with_bias(turned[:, left.shape[1] :].T)[None], [leader])
         return {name: found[name] for name in ("delta rho", "probability")}
+
+
+def _through(put_out: Sequence[Floats], outputs: Sequence[Floats]) -> Floats:
+    """``sum_h O_h y_h`` for each token."""
+    return np.asarray(sum(each @ O.T for each, O in zip(put_out, outputs, strict=True)), dtype=np.float64)
 
 
 def _keep(found: dict[str, list[Floats]], more: Mapping[str, Floats]) -> None:

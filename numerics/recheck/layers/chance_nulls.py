@@ -1,8 +1,9 @@
 """Re-check of ``eigentoken/chance``: statistics of whole matrices, and the draws of a null made again from the seed.
 
-Of a matrix with random bases of rank r, symmetric parts and distances to I are found for all draws up to r = 32 (heads) and 256
-(layers), eigenvalues up to 32 and 128; beyond it for the first ``N (r_0 / r)^3`` draws, no fewer than 99 and 39; frames are made
-of the first 16,000,000 / r^2 draws.  What is wider than 768 (eigenvalues, frames) or 1024 (symmetric matrices) is not taken.
+Of a matrix with random bases of rank r, symmetric parts and distances to I are found for all draws up to w = min(2r, d) of 64
+(heads) and 256 (layers), eigenvalues up to w = r of 32 and 128; beyond it for the first ``N (w_0 / w)^3`` draws, no fewer than 99
+and 39; frames are made of the first 16,000,000 / r^2 draws.  What is wider than 768 (eigenvalues, frames) or 1024 (symmetric
+matrices) is not taken.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ Floats = NDArray[np.float64]
 WIDEST, WIDEST_SYMMETRIC = 768, 1024
 
 
-def shares_of(rank: int, whole: bool, draws: int) -> tuple[int, int, int]:
+def shares_of(rank: int, d: int, whole: bool, draws: int) -> tuple[int, int, int]:
     """How many draws have frames, symmetric parts, eigenvalues with random bases."""
     least = 39 if whole else 99
     wanted = []
-    for all_up_to in (256 if whole else 32, 128 if whole else 32):
-        wanted.append(draws if rank <= all_up_to else min(draws, max(least, all_up_to**3 * draws // rank**3)))
+    for width, all_up_to in ((min(d, rank + rank), 256 if whole else 64), (rank, 128 if whole else 32)):
+        wanted.append(draws if width <= all_up_to else min(draws, max(least, all_up_to**3 * draws // width**3)))
     return min(draws, max(*wanted, 16_000_000 // (rank * rank))), wanted[0], wanted[1]
 
 
@@ -174,7 +175,7 @@ class DrawsAgain:
         found: dict[str, list[Floats]] = {}
         real, frames, spectra, sizes = [], [], [], []
         rank = min(width, d)
-        framed = shares_of(rank, whole, draws)[0] if rank <= WIDEST else 0
+        framed = shares_of(rank, d, whole, draws)[0] if rank <= WIDEST else 0
         for start in range(0, draws, batch):
             left, right = source.standard_normal((2, min(batch, draws - start), width, d))
             for name, values in statistics(left, right).items():
@@ -203,7 +204,7 @@ class DrawsAgain:
         """Of how many draws symmetric parts and distances to I are found: none of what is too wide."""
         rank = self.frames.shape[-1]
         few = len(self.frames) == 0 or min(2 * rank, self.shape[1]) > WIDEST_SYMMETRIC
-        return 0 if few else shares_of(rank, self.shape[2], self.draws)[1]
+        return 0 if few else shares_of(rank, *self.shape[1:], self.draws)[1]
 
     def of_scale(self, scale: float) -> dict[str, Floats]:
         """Distance to I and growth of Gaussian draws of this scale."""
@@ -256,7 +257,7 @@ class DrawsAgain:
             found |= _at_ends(np.concatenate(ends), np.full(self.symmetric, s[0]), d)
         if not spectra:
             return found
-        first = self.frames[: shares_of(len(s), self.shape[2], self.draws)[2]]
+        first = self.frames[: shares_of(len(s), *self.shape[1:], self.draws)[2]]
         values = np.asarray(np.linalg.eigvals(first.swapaxes(-1, -2) * s), dtype=np.complex128)
         found |= of_values(values, np.full(len(first), s[0]), d)
         if self.symmetric:

@@ -178,7 +178,7 @@ class Held:
     def again(cls, test: Mapping[str, Any]) -> Held:
         """What the issuer's code makes of it now."""
         names = ("layer", "head", "quantity", "null", "value", "mean", "deviation", "draws")
-        return cls(*(test[name] for name in names), (test["p"], test["p"]))
+        return cls(**{name: test[name] for name in names}, p=(test["p"], test["p"]))
 
 
 def held_heads(layer: int, plain: PlainHeads, draws: int, jacobians: int, seed: int) -> Iterator[Held]:
