@@ -108,11 +108,11 @@ def show_chance(found: AgainstChance) -> None:
                 apart = [each for each in of if each["q"] <= options["level"]]
                 above = sum(each["z"] > 0 for each in apart)
                 middle = sorted(each["z"] for each in of)[len(of) // 2]
-                draws = f"{min(each['draws'] for each in of):,}"
+                draws = str(min(each["draws"] for each in of))
                 told = f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}", draws
                 rows.append((null, part, statistic, *told))
-    columns = ("against", "of the", "statistic", "above", "below", "median z", "draws")
-    says = f"q at most {options['level']:g}; p is at least 2 / (draws + 1)"
+    columns = ("against", "of the", "statistic", "above", "below", "z", "draws")
+    says = f"q at most {options['level']:g}; z: the median; p is at least 2 / (draws + 1)"
     table(f"heads and layers that differ from chance ({says})", columns, rows)
     for each in found.document["not_taken"]:
         say_hanging(f"- not taken: {each['quantity']}: {each['why']}")
@@ -142,12 +142,12 @@ def _show_tokens(found: AgainstChance) -> None:
             apart = [each for each in of if each["q"] <= found.document["options"]["level"]]
             above, middle = sum(each["z"] > 0 for each in apart), sorted(each["z"] for each in of)[len(of) // 2]
             what = "layers" if layers else "heads"
-            draws = f"{min(each['draws'] for each in of):,}"
+            draws = str(min(each["draws"] for each in of))
             told = f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}", draws
             rows.append((null, what, quantity, *told))
     named = f"{tokens['tokens']} {'random tokens' if tokens['source'] == 'random tokens' else 'tokens of ' + tokens['source']}"
     if rows:
-        columns = ("attention drawn anew", "of", "quantity", "above", "below", "median z", "draws")
+        columns = ("against", "of", "quantity", "above", "below", "z", "draws")
         table(f"what {named} do, against the same layers with other attention weights", columns, rows)
     for each in tokens["not_taken"]:
         say_hanging(f"- not taken on tokens: {each['quantity']}: {each['why']}")
