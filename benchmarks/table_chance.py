@@ -5,10 +5,13 @@ python benchmarks/table_chance.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from eigentoken.documents.chance_document import ChanceTest, TokenTest
 from eigentoken.models.loading.samples import SAMPLES
 from eigentoken.nulls.against_chance import AgainstChance, against_chance
+from eigentoken.nulls.on_tokens import HEAD_SHARE
 from eigentoken.numerics.layers.heads_on_tokens import HEAD_QUANTITIES
 from eigentoken.numerics.layers.layers_on_tokens import LAYER_QUANTITIES
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
@@ -47,7 +50,7 @@ ROWS = (
 )
 OF_SHAPES = ("trace", "asymmetry", "positive share", "top of sym", "bottom of sym", "norm", "gap", "alpha*")
 LAYERS = (*OF_SHAPES, "distance to I", "growth")
-BASES = ("trace", "asymmetry", "top of sym", "bottom of sym", "distance to I")
+BASES = ("trace", "asymmetry", "top of sym", "bottom of sym", "gap", "alpha*", "distance to I", "growth")
 SCORES = ("trace", "asymmetry", "positive share", "bottom of sym", "norm")
 ON_TOKENS = [
     (null, quantity, True) for null in ("gaussian factors", "random bases") for quantity in HEAD_QUANTITIES
@@ -56,15 +59,21 @@ ORDERS = ("", " by modulus", " by |1 + lambda|")
 SHARES = [f"{what} led by a real eigenvalue{order}" for what in ("heads", "layers") for order in ORDERS]
 
 
+def told(of: Sequence[ChanceTest | TokenTest], apart: list[bool], draws: int) -> str:
+    """The counts, the median, and how many draws there are where not every one is taken."""
+    middle, few = sorted(each["z"] for each in of)[len(of) // 2], max(each["draws"] for each in of)
+    more = f"; {few} draws" if few < draws else ""
+    return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f}{more})"
+
+
 def cell(found: AgainstChance, null: str, part: str, statistic: str, heads: bool = True) -> str:
     """``7 above, 1 below of 8 (median z +14.0)``."""
     key = (null, part, statistic, heads)
     of = [t for t in found.tests if (t["null"], t["part"], t["statistic"], t["head"] is not None) == key]
     if not of:
-        return "not taken"
+        return "-"
     apart = [each["z"] > 0 for each in of if each["q"] <= found.document["options"]["level"]]
-    middle = sorted(each["z"] for each in of)[len(of) // 2]
-    return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f})"
+    return told(of, apart, found.document["options"]["draws" if heads else "layer_draws"])
 
 
 def cell_on_tokens(found: AgainstChance, null: str, quantity: str, heads: bool) -> str:
@@ -72,15 +81,16 @@ def cell_on_tokens(found: AgainstChance, null: str, quantity: str, heads: bool) 
     key = (null, quantity, heads)
     of = [t for t in found.token_tests if (t["null"], t["quantity"], t["head"] is not None) == key]
     if not of:
-        return "not taken"
+        return "-"
     apart = [each["z"] > 0 for each in of if each["q"] <= found.document["options"]["level"]]
-    middle = sorted(each["z"] for each in of)[len(of) // 2]
-    return f"{sum(apart)} above, {len(apart) - sum(apart)} below of {len(of)} (median z {middle:+.1f})"
+    return told(
+        of, apart, found.document["options"]["draws" if heads else "layer_draws"] // (HEAD_SHARE if heads else 1)
+    )
 
 
 def column(found: AgainstChance) -> list[str]:
     heads = {(each["layer"], each["head"]) for each in found.tests if each["head"] is not None}
-    led = dict.fromkeys(SHARES, "not taken")
+    led = dict.fromkeys(SHARES, "-")
     for share in found.document["shares"]:
         led[share["what"]] = f"{share['met']} of {share['of']} ({share['met'] / share['of']:.2f})"
         led[share["what"]] += f", at random {share['chance']:.2f}, p = {share['p']:.1g}"
@@ -114,8 +124,8 @@ def write(columns: dict[str, list[str]]) -> None:
         "# The sample models against chance",
         "",
         "One run of `eigentoken chance` each: 2,000 draws for heads, 200 for layers, seed 0, q at most 0.05 (Benjamini and",
-        "Hochberg); on 32 random tokens 1,000 and 200. [What the statistics are](../training.md#against-chance). Measured in",
-        "floats.",
+        "Hochberg); on 32 random tokens 1,000 and 200; of wide matrices with random bases fewer, in brackets where they are.",
+        "[What the statistics are](../training.md#against-chance). Measured in floats. A dash: not defined for these weights.",
         "",
         "| | " + " | ".join(columns) + " |",
         "| --- |" + " --- |" * len(columns),

@@ -313,6 +313,41 @@ def _tower(get: Get, names: frozenset[str]) -> dict[str, Json]:
     return {"image_size": get("image_size"), "patch_size": get("patch_size"), "hidden_act": act}
 
 
+def _sound(get: Get, names: frozenset[str]) -> dict[str, Json]:
+    """Sizes under the names of Whisper's configuration: the decoder is another file's."""
+    sizes = {"d_model": "embedding_length", "encoder_layers": "block_count", "encoder_ffn_dim": "feed_forward_length"}
+    sizes |= {"encoder_attention_heads": "attention.head_count", "num_mel_bins": "num_mel_bins"}
+    found = {name: get(key) for name, key in sizes.items()}
+    return found | {"eigentoken_part": "encoder", "activation_function": "gelu"}
+
+
 CLIP_TOWER = Architecture("clip_vision_model", rename=names_of.tower_name, more=_tower)
 SIGLIP_TOWER = Architecture("siglip_vision_model", rename=names_of.tower_name, more=_tower)
 """The vision towers of ``mmproj`` files, whose architecture is ``clip``, with and without a class token."""
+SOUND_TOWER = Architecture("whisper", rename=names_of.sound_name, more=_sound)
+"""The encoder of sound of ``mmproj`` files whose projector is one of :data:`OF_WHISPER`."""
+#: Projectors that stand behind Whisper's encoder as it is (GLM-ASR turns its queries and keys, others are conformers).
+OF_WHISPER = ("qwen2a", "ultravox", "voxtral", "musicflamingo", "meralion")
+#: Why a file of an architecture is not read, where the reason is known.
+NOT_ATTENTION = {
+    "a state-space model": ("mamba", "mamba2"),
+    "a recurrent model": ("rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"),
+    "a convolutional model": ("wavtokenizer-dec",),
+}
+HYBRIDS: tuple[str, ...] = ("jamba", "falcon-h1", "nemotron_h", "nemotron_h_moe", "granitehybrid", "lfm2", "lfm2moe", "plamo2")
+HYBRIDS += ("qwen3next", "qwen35", "qwen35moe", "kimi-linear")
+
+
+def why_not(architecture: str) -> str | None:
+    """Why no layer, or not every one, of this architecture is read; ``None`` where it may attend in all of them.
+
+    >>> why_not("rwkv7")
+    'rwkv7 is a recurrent model: its layers have no self-attention, and every statement here is about self-attention'
+    """
+    for what, names in NOT_ATTENTION.items():
+        if architecture in names:
+            about = "every statement here is about self-attention"
+            return f"{architecture} is {what}: its layers have no self-attention, and {about}"
+    if architecture in HYBRIDS:
+        return f"{architecture} is a hybrid: some of its layers are no self-attention, and a reading of the others is not there"
+    return None

@@ -23,8 +23,11 @@ from eigentoken.models.formats.gguf_architectures import (
     ARCHITECTURES,
     CLIP_TOWER,
     MIXTRAL,
+    OF_WHISPER,
     SIGLIP_TOWER,
+    SOUND_TOWER,
     Architecture,
+    why_not,
 )
 from eigentoken.models.formats.gguf_header import GgufTensor, read_gguf_header
 from eigentoken.models.formats.gguf_names import swapped_tower_name
@@ -116,6 +119,9 @@ def open_gguf(path: Path) -> tuple[TensorStore, dict[str, Json]]:
     values = store.values
     architecture = values.get("general.architecture")
     if not isinstance(architecture, str) or architecture not in (*ARCHITECTURES, TOWERS):
+        reason = why_not(architecture) if isinstance(architecture, str) else None
+        if reason is not None:
+            raise ModelError(f"{path}: {reason}")
         raise ModelError(
             f"{path}: no supported family: found GGUF architecture {str(architecture)[:60]!r}, tensors "
             f"{some(sorted(store.infos), 3)}; supported in GGUF: {', '.join((*ARCHITECTURES, TOWERS))}"
@@ -140,7 +146,18 @@ OTHER_TOWERS = ("attn_qkv.weight", "attn_q_norm.weight", "ffn_gate.weight", "ls1
 
 
 def _tower(path: Path, store: GgufStore) -> Architecture:
-    """CLIP's or SigLIP's vision tower, by what the file has; the older order of the feed-forward is seen by its shapes."""
+    """CLIP's or SigLIP's vision tower, or Whisper's encoder, by what the file has.
+
+    The older order of the feed-forward of a vision tower is seen by its shapes.
+    """
+    sound = store.values.get("clip.projector_type") or store.values.get("clip.audio.projector_type")
+    if "a.blk.0.attn_q.weight" in store.infos and not any(name.startswith("v.blk.") for name in store.infos):
+        if sound in OF_WHISPER:
+            return SOUND_TOWER
+        raise ModelError(
+            f"{path}: the file of a projector {str(sound)[:60]!r} has an encoder of sound that is not known to be Whisper's: "
+            f"read are {', '.join(OF_WHISPER)}"
+        )
     names, kind = store.infos, store.values.get("clip.projector_type") or store.values.get("clip.vision.projector_type")
     projector = f"the file of a projector {str(kind)[:60]!r}"
     if "v.blk.0.attn_q.weight" not in names and not any(name.startswith("v.blk.0.") for name in names):
@@ -197,7 +214,8 @@ def configuration(path: Path, store: GgufStore, architecture: str, known: Archit
     """What the key-value pairs say, under the names of a ``config.json``."""
 
     def get(key: str) -> Any:
-        found = store.values.get(f"{architecture}.vision.{key}") if architecture == TOWERS else None
+        sense = "audio" if known is SOUND_TOWER else "vision"
+        found = store.values.get(f"{architecture}.{sense}.{key}") if architecture == TOWERS else None
         return store.values.get(f"{architecture}.{key}") if found is None else found
 
     config: dict[str, Any] = {

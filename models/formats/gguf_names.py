@@ -182,6 +182,32 @@ def tower_name(name: str, names: frozenset[str]) -> str | None:
     return f"vision_model.encoder.layers.{found[1]}.{TOWER[found[2]]}.{found[3]}"
 
 
+SOUND = {
+    "ln1": "self_attn_layer_norm",
+    "ln2": "final_layer_norm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_out": "self_attn.out_proj",
+    "ffn_up": "fc1",
+    "ffn_down": "fc2",
+}
+SOUND_OUTER = {"a.position_embd": "embed_positions", "a.post_ln": "layer_norm"}
+
+
+def sound_name(name: str, names: frozenset[str]) -> str | None:
+    """The name in Whisper's encoder of a tensor of an ``mmproj`` file for sound; convolutions and the projector are not read.
+
+    >>> sound_name("a.blk.2.ln1.bias", frozenset()), sound_name("mm.a.mlp.1.weight", frozenset())
+    ('encoder.layers.2.self_attn_layer_norm.bias', None)
+    """
+    stem, _, kind = name.rpartition(".")
+    if stem in SOUND_OUTER:
+        return f"encoder.{SOUND_OUTER[stem]}.{kind}"
+    found = re.fullmatch(r"a\.blk\.(\d+)\.(\w+)", stem)
+    return f"encoder.layers.{found[1]}.{SOUND[found[2]]}.{kind}" if found and found[2] in SOUND else None
+
+
 def swapped_tower_name(name: str, names: frozenset[str]) -> str | None:
     """The same for files of older converters, which call the first matrix of the feed-forward ``ffn_down``."""
     turned = {"ffn_up": "ffn_down", "ffn_down": "ffn_up"}

@@ -13,7 +13,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from eigentoken.numerics.layers.chance import Floats, HeldAgainst, held_to
+from eigentoken.numerics.layers.chance import HeldAgainst, held_to
+from eigentoken.numerics.layers.chance_statistics import Floats
 from eigentoken.numerics.layers.rotary_scores import OFFSETS
 
 __all__ = ["draw_turned", "held_turned", "read_turned", "rotary_changes", "write_turned"]

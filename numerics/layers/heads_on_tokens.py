@@ -128,8 +128,9 @@ class HeadsAtTokens:
         for made in range(0, draws, batch):
             count = min(batch, draws - made)
             drawn = draw_heads(source, count, widths, m, d, (widths[2], d))
-            for null, put in self._redrawn(drawn):
-                for name, values in self._of_draws(put, along, max(0, min(count, jacobian - made))).items():
+            more = max(0, min(count, jacobian - made))
+            for null, put in self._redrawn(drawn, drawn.parts()[0].shape[-1] if more else m):
+                for name, values in self._of_draws(put, along, more).items():
                     found[null].setdefault(name, []).append(values)
             done()
         return {null: {name: np.concatenate(each) for name, each in of.items()} for null, of in found.items()}
@@ -138,16 +139,18 @@ class HeadsAtTokens:
         """The tokens (n, m) in an orthonormal basis of their span."""
         return np.asarray(np.linalg.qr(self.x.T, mode="r")).T
 
-    def _redrawn(self, drawn: HeadDraws) -> Iterator[tuple[NullName, tuple[Floats, ...]]]:
-        """For each null the rows of Q, K, V (N, H, r, m + t) and a factor of O (N, H, k, r)."""
+    def _redrawn(self, drawn: HeadDraws, columns: int) -> Iterator[tuple[NullName, tuple[Floats, ...]]]:
+        """For each null the first columns of the rows of Q, K, V (N, H, r, m + t), and a factor of O (N, H, k, r)."""
         *parts, O = self.matrices()
         d = self.x.shape[1]
         scales = [np.linalg.norm(part, axis=(1, 2)) / np.sqrt(part.shape[1] * d) for part in (*parts, O.swapaxes(1, 2))]
-        gaussian = [part[:, None] * scale[:, None, None] for part, scale in zip(drawn.parts(), scales, strict=False)]
+        drawn_rows = [part[:, None, :, :columns] for part in drawn.parts()]
+        gaussian = [part * scale[:, None, None] for part, scale in zip(drawn_rows, scales, strict=False)]
         root = drawn.output.swapaxes(-1, -2)[:, None] * scales[3][:, None, None]
         yield "gaussian factors", (*gaussian, root)
         lower = [np.asarray(np.linalg.qr(part.swapaxes(1, 2), mode="r")).swapaxes(1, 2) for part in parts]
-        turned = [factor @ frame[:, None] for factor, frame in zip(lower, drawn.frames(d), strict=True)]
+        frames = [frame[:, None, :, :columns] for frame in drawn.frames(d)]
+        turned = [factor @ frame for factor, frame in zip(lower, frames, strict=True)]
         own = np.asarray(np.linalg.qr(O, mode="r"))
         yield "random bases", (*turned, np.broadcast_to(own, (len(drawn.rows), *own.shape)))
 

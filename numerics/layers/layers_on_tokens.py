@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from eigentoken.documents.chance_document import NullName
+from eigentoken.numerics.layers.chance_draws import draws_of_bases
+from eigentoken.numerics.layers.chance_statistics import WIDEST_SPECTRUM
 from eigentoken.numerics.layers.heads_on_tokens import HeadsAtTokens, diameters
 from eigentoken.numerics.layers.observe import mean_cosine_gap, mean_distances, principal_subspace
 from eigentoken.numerics.layers.redrawn import Floats, random_rotations
@@ -32,9 +34,9 @@ LAYER_QUANTITIES = {
     "probability": "share of tokens whose correlation with it grows",
     "one side": "share of the entering tokens on one side of the hyperplane across it, where F is led by a real eigenvalue",
 }
-#: The principal direction of every draw is found up to this width; with random bases, which every layer has of its own, up to
-#: the other.
-WIDEST_DIRECTION: dict[NullName, int] = {"gaussian factors": 256, "random bases": 64}
+#: The principal direction of draws is found up to this rank of F.
+WIDEST_DIRECTION = WIDEST_SPECTRUM
+ALONG = ("delta rho", "probability")
 #: Numbers of a batch of draws.
 BATCH = 4_000_000
 
@@ -64,8 +66,8 @@ class LayerAtStates:
         Q, K, V, _ = heads.matrices()
         mixed = heads.mixed(*(heads.x @ part.swapaxes(-1, -2) for part in (Q, K, V)))
         update, bases = self._update(mixed[None], np.asarray(self.block.out, dtype=np.float64)[None]), None
-        if self.state.shape[1] <= WIDEST_DIRECTION["gaussian factors"]:
-            bases = [principal_subspace(self._F())]
+        if self.rank <= WIDEST_DIRECTION:
+            bases = [principal_of_factors(*self._factors())]
         found = {name: float(values[0]) for name, values in self._after(update, bases).items()}
         if bases is not None and bases[0].shape[1] == 1:
             found["one side"] = float(self._on_one_side(bases[0].T)[0])
@@ -76,8 +78,17 @@ class LayerAtStates:
         heights = np.asarray(self.state, dtype=np.float64) @ directions.T
         return np.asarray(np.maximum((heights > 0).sum(axis=0), (heights < 0).sum(axis=0)) / len(heights))
 
-    def _F(self) -> Floats:
-        return np.asarray(self.block.layer_matrix(), dtype=np.float64)
+    @property
+    def rank(self) -> int:
+        """At most the rank of F."""
+        return min(len(set(self.shared)) * self.heads.widths[2], self.state.shape[1])
+
+    def _factors(self) -> tuple[Floats, Floats]:
+        """A (d, G r) and B (G r, d) with ``F = A B``: heads that share values act by the sum of their outputs."""
+        _, _, V, _ = self.heads.matrices()
+        firsts = [self.shared.index(group) for group in sorted(set(self.shared))]
+        out = np.asarray(self.block.out, dtype=np.float64)
+        return _summed(out, self.shared), V[firsts].reshape(-1, V.shape[-1])
 
     def _update(self, mixed: Floats, out: Floats) -> Floats:
         """``sum_h O_h sum_j a_ij (V_h x_j + b_V) + b_O`` for batches of rows (N, n, .) and output matrices (N, d, H r)."""
@@ -126,11 +137,12 @@ class LayerAtStates:
     ) -> dict[NullName, dict[str, Floats]]:
         """Quantities (draws) under both nulls; ``leaders``: those of the Gaussian draws of F, where they are taken."""
         n, d = self.state.shape
+        whole = leaders is not None
         size = self.block.heads * n * n + self.block.qkv.shape[0] * (n + d)
         batch = max(1, min(draws, BATCH // size))
         found: dict[NullName, dict[str, list[Floats]]] = {"gaussian factors": {}, "random bases": {}}
         sources = [np.random.default_rng([seed, number, *self.block.qkv.shape, n]) for number in (1, 2)]
-        values = _values_and_outputs(self.heads, self.shared, seed, d if leaders is not None else min(n, d))
+        values = _values_and_outputs(self.heads, self.shared, seed, d if whole else min(n, d))
         # R F' R^T has the law of F', whatever the rotation R: a real leader has a uniform direction
         sides = self._on_one_side(np.random.default_rng([seed, 3, d, n]).standard_normal((draws, d)))
         for made in range(0, draws, batch):
@@ -141,8 +153,12 @@ class LayerAtStates:
             for name, each in self._turned(sources[1], count).items():
                 found["random bases"].setdefault(name, []).append(each)
             done()
+        if whole:
+            source = np.random.default_rng([seed, 4, *self.block.qkv.shape, n])
+            many = draws_of_bases(self.rank, d, True, draws)[2]
+            found["random bases"] |= self._turned_with_leaders(source, many)
         return {
-            null: {name: np.concatenate(each) for name, each in of.items()} | {"one side": sides}
+            null: {name: np.concatenate(each) for name, each in of.items()} | ({"one side": sides} if whole else {})
             for null, of in found.items()
         }
 
@@ -165,28 +181,74 @@ class LayerAtStates:
         return self._after(self._update(heads.mixed(rows[0], rows[1], v), G * sizes[3]), bases)
 
     def _turned(self, source: np.random.Generator, count: int) -> dict[str, Floats]:
-        """``Q R_1, K R_2, V R_3, R_4 O``; of a wide layer only what the rotations make of the tokens and of the update."""
+        """``Q R_1, K R_2, V R_3, R_4 O``: only what the rotations make of the tokens and of the update."""
         heads, (n, d) = self.heads, self.state.shape
         Q, K, V, _ = heads.matrices()
         along, out = heads._coordinates(), np.asarray(self.block.out, dtype=np.float64)
-        whole = d <= WIDEST_DIRECTION["random bases"]
-        columns = d if whole else min(n, d)
-        turns = [random_rotations(source, count, d, columns) for _ in range(4)]
+        turns = [random_rotations(source, count, d, min(n, d)) for _ in range(4)]
         seen = [along @ turn[..., : along.shape[1]].swapaxes(-1, -2) for turn in turns[:3]]
         mixed = heads.mixed(*(y[:, None] @ part.swapaxes(-1, -2) for y, part in zip(seen, (Q, K, V), strict=True)))
         _, _, put_out = heads.attend(mixed)
         update = put_out.swapaxes(-2, -3).reshape((*mixed.shape[:-1], -1)) @ out.T
-        if not whole:
-            inside = np.asarray(np.linalg.qr(update.swapaxes(-1, -2), mode="r")).swapaxes(-1, -2)
-            return self._after(self._with_bias(inside @ turns[3].swapaxes(-1, -2)), None)
-        # the tokens are along the first axes of the basis B of R^d in which the rotations are drawn: F' = R_4 F R_3 B^T
-        update = update @ turns[3].swapaxes(-1, -2)
-        basis = _whole_basis(heads.x)
-        bases = [
-            principal_subspace(last @ self._F() @ third @ basis.T)
-            for third, last in zip(turns[2], turns[3], strict=True)
-        ]
-        return self._after(self._with_bias(update), bases)
+        return self._after(self._with_bias(_up_to_rotation(update) @ turns[3].swapaxes(-1, -2)), None)
+
+    def _turned_with_leaders(self, source: np.random.Generator, count: int) -> dict[str, list[Floats]]:
+        """The quantities along the principal direction of ``F' = R_4 F R_3``, of draws of their own.
+
+        In an orthonormal basis C of R^d whose first axes span the tokens, with ``B = L N^T`` (N orthonormal) for ``F = A B``:
+        ``B R_3 = L E^T`` for a uniform frame E, and R_4 turns the span of A and of the update alone.
+        """
+        heads, d = self.heads, self.state.shape[1]
+        Q, K, V, _ = heads.matrices()
+        along, out = heads._coordinates(), np.asarray(self.block.out, dtype=np.float64)
+        left, right = self._factors()
+        lower = np.asarray(np.linalg.qr(right.T, mode="r")).T
+        basis, m, shared = _whole_basis(heads.x), along.shape[1], list(self.shared)
+        found: dict[str, list[Floats]] = {}
+        for _ in range(count):
+            turns = [random_rotations(source, 1, d, m)[0] for _ in range(2)]
+            q, k = (along @ turn.T @ part.swapaxes(-1, -2) for turn, part in zip(turns, (Q, K), strict=True))
+            frame = random_rotations(source, 1, d, lower.shape[1])[0]
+            v = (along @ frame[:m] @ lower.T).reshape(len(along), -1, V.shape[1]).swapaxes(0, 1)[shared]
+            _, _, put_out = heads.attend(heads.mixed(q, k, v))
+            update = put_out.swapaxes(-2, -3).reshape((len(along), -1)) @ out.T
+            inside = _up_to_rotation(np.concatenate([left.T, update]))
+            turned = random_rotations(source, 1, d, inside.shape[1])[0] @ inside.T
+            leader = basis @ principal_of_factors(turned[:, : left.shape[1]], lower @ frame.T)
+            moved = self._with_bias((basis @ turned[:, left.shape[1] :]).T)
+            for name, each in self._after(moved[None], [leader]).items():
+                if name in ALONG:
+                    found.setdefault(name, []).append(each)
+        return found
+
+
+def _up_to_rotation(rows: Floats) -> Floats:
+    """Rows (..., k, d) as (..., k, min(k, d)) with the same products: the symmetric root of their Gram matrix, or themselves.
+
+    Unlike a triangular factor, the root does not jump where rows depend on each other (the first token under a causal mask).
+    """
+    if rows.shape[-2] >= rows.shape[-1]:
+        return rows
+    squares, vectors = np.linalg.eigh(rows @ rows.swapaxes(-1, -2))
+    return np.asarray((vectors * np.sqrt(np.maximum(squares, 0.0))[..., None, :]) @ vectors.swapaxes(-1, -2))
+
+
+def principal_of_factors(left: Floats, right: Floats) -> Floats:
+    """:func:`principal_subspace` of ``A B``, of factors (d, r) and (r, d), by the core ``B A`` where it is the smaller.
+
+    ``B A y = lambda y`` gives ``A B (A y) = lambda A y``; of a kernel nothing is asked.
+    """
+    if left.shape[1] >= len(left):
+        return principal_subspace(left @ right)
+    basis = left @ principal_subspace(right @ left)
+    return np.asarray(np.linalg.qr(basis)[0])
+
+
+def _summed(out: Floats, shared: Sequence[int]) -> Floats:
+    """The outputs (d, H r) of heads that share values, added: (d, G r)."""
+    by_head = out.reshape(len(out), len(shared), -1)
+    groups = sorted(set(shared))
+    return np.concatenate([by_head[:, [own == group for own in shared]].sum(axis=1) for group in groups], axis=1)
 
 
 def _whole_basis(x: Floats) -> Floats:
@@ -218,9 +280,9 @@ def _values_and_outputs(heads: HeadsAtTokens, shared: Sequence[int], seed: int, 
 
 def draw_leaders(at: LayerAtStates, draws: int, seed: int) -> DrawnLeaders:
     """The principal subspaces of the Gaussian draws of F, the same for every layer of a shape."""
-    values, shared = _values_and_outputs(at.heads, at.shared, seed, at.state.shape[1]), list(at.shared)
+    values = _values_and_outputs(at.heads, at.shared, seed, at.state.shape[1])
     bases = []
     for _ in range(draws):
         V, O = values.next(1)
-        bases.append(principal_subspace(O[0] @ V[0][shared].reshape(-1, V.shape[-1])))
+        bases.append(principal_of_factors(_summed(O[0], at.shared), V[0].reshape(-1, V.shape[-1])))
     return DrawnLeaders(bases)

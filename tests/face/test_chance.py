@@ -11,7 +11,7 @@ import pytest
 
 import eigentoken as et
 from eigentoken.models import load
-from eigentoken.numerics.layers import chance, chance_turned
+from eigentoken.numerics.layers import chance, chance_draws, chance_statistics, chance_turned
 from eigentoken.schemas import schema
 
 from ..commands import here
@@ -26,7 +26,7 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
     for width, d in ((3, 7), (7, 7), (9, 5), (3, 7), (6, 6), (4, 5)):
         left, right = source.standard_normal((2, width, d))
         M, rank = left.T @ right, min(width, d)
-        found = chance.spectral_statistics(left, right)
+        found = chance_statistics.spectral_statistics(left, right)
         size = np.linalg.norm(M)
         assert found["trace"] == pytest.approx(np.trace(M) / (np.sqrt(rank) * size))
         assert found["asymmetry"] == pytest.approx(np.linalg.norm(M - M.T) / 2 / size)
@@ -52,22 +52,22 @@ def test_the_statistics_are_those_of_the_whole_matrix() -> None:
             assert found["alpha*"] == pytest.approx(x / (1 + x) if np.isfinite(x) else 1.0)
         else:
             assert "alpha*" not in found
-        again = chance.spectral_statistics(5 * left, 0.01 * right)
+        again = chance_statistics.spectral_statistics(5 * left, 0.01 * right)
         assert again == pytest.approx(found)
-    assert chance.spectral_statistics(np.zeros((3, 7)), right[:3].repeat(2, 1)[:, :7]) == {}
-    assert chance.spectral_statistics(np.full((3, 7), np.nan), np.ones((3, 7))) == {}
+    assert chance_statistics.spectral_statistics(np.zeros((3, 7)), right[:3].repeat(2, 1)[:, :7]) == {}
+    assert chance_statistics.spectral_statistics(np.full((3, 7), np.nan), np.ones((3, 7))) == {}
 
 
 def test_the_frames_are_uniform() -> None:
     """Haar: the entries of B^T A have mean 0, also on the diagonal (a plain QR has not), and mean square 1/d."""
-    null = chance.draw_null(4, 10, 6000, 0)
+    null = chance_draws.draw_null(4, 10, 6000, 0)
     error = 5 / np.sqrt(6000 * 10)
     assert np.abs(null.frames.mean(axis=0)).max() < error
     assert np.abs((null.frames**2).mean(axis=0) * 10 - 1).max() < 5 * np.sqrt(2 / 6000)
     assert abs(null.gaussian["trace"].mean()) < 5 * null.gaussian["trace"].std() / np.sqrt(6000)
-    same = chance.draw_null(4, 10, 6000, 0, whole=True)
+    same = chance_draws.draw_null(4, 10, 6000, 0, whole=True)
     assert np.array_equal(same.gaussian["trace"], null.gaussian["trace"])
-    assert not np.array_equal(chance.draw_null(4, 10, 50, 1).gaussian["trace"], null.gaussian["trace"][:50])
+    assert not np.array_equal(chance_draws.draw_null(4, 10, 50, 1).gaussian["trace"], null.gaussian["trace"][:50])
 
 
 def test_p_values_and_their_correction() -> None:
@@ -84,7 +84,7 @@ def test_p_values_and_their_correction() -> None:
 
 def test_random_heads_look_random_and_the_level_is_kept() -> None:
     """Of 300 Gaussian heads about a twentieth has p <= 0.05; a symmetric head, P = Q^T Q, has the smallest p there is."""
-    null, source = chance.draw_null(4, 12, 999, 0), np.random.default_rng(8)
+    null, source = chance_draws.draw_null(4, 12, 999, 0), np.random.default_rng(8)
     small = 0
     for _ in range(300):
         found = chance.held_against(*source.standard_normal((2, 4, 12)), null)
@@ -99,7 +99,7 @@ def test_random_heads_look_random_and_the_level_is_kept() -> None:
 
 def test_gap_and_alpha_star_against_random_bases() -> None:
     """The draws of ``A diag(s) B^T`` have the gap and alpha* of the whole matrix; of scores neither is asked."""
-    null, s = chance.draw_null(3, 8, 60, 0), np.array([3.0, 2.0, 1.0])
+    null, s = chance_draws.draw_null(3, 8, 60, 0), np.array([3.0, 2.0, 1.0])
     drawn = null.with_bases(s, 8)
     source = np.random.default_rng([0, 3, 8])
     left, right = source.standard_normal((2, 60, 3, 8))
@@ -107,7 +107,7 @@ def test_gap_and_alpha_star_against_random_bases() -> None:
     for place in range(60):
         A, B = (np.linalg.qr(each[place].T) for each in (left, right))
         M = (A[0] * np.sign(np.diag(A[1]))) @ np.diag(s) @ (B[0] * np.sign(np.diag(B[1]))).T
-        found = chance.spectral_statistics(
+        found = chance_statistics.spectral_statistics(
             np.diag(s) @ (A[0] * np.sign(np.diag(A[1]))).T, (B[0] * np.sign(np.diag(B[1]))).T
         )
         down = np.sort(np.linalg.eigvals(M).real)[::-1]
@@ -126,7 +126,7 @@ def test_gap_and_alpha_star_against_random_bases() -> None:
 @pytest.mark.parametrize(("rows", "d"), [(2, 7), (3, 5), (4, 4), (6, 4)])
 def test_what_depends_on_the_scale_and_the_ends_with_random_bases(rows: int, d: int) -> None:
     """Of the draws, made again as whole matrices; Gaussian draws of a scale have it, and the law of Gaussian factors."""
-    null, source = chance.draw_null(rows, d, 2000, 0), np.random.default_rng([0, rows, d])
+    null, source = chance_draws.draw_null(rows, d, 2000, 0), np.random.default_rng([0, rows, d])
     left, right = source.standard_normal((2, 2000, rows, d))
     s = np.linspace(2.0, 0.5, min(rows, d))
     drawn = null.with_bases(s, d)
@@ -155,7 +155,7 @@ def test_what_depends_on_the_scale_and_the_ends_with_random_bases(rows: int, d: 
 def test_random_weights_look_random_at_every_scale_and_a_planted_head_does_not() -> None:
     """Quantiles of Gaussian heads are uniform (Kolmogorov and Smirnov); a head near -2 I, or turned to be one, is far out."""
     stats = pytest.importorskip("scipy.stats")
-    null, source = chance.draw_null(6, 9, 1999, 0), np.random.default_rng(5)
+    null, source = chance_draws.draw_null(6, 9, 1999, 0), np.random.default_rng(5)
     p: dict[tuple[str, str], list[float]] = {}
     for number in range(300):
         left, right = 10.0 ** (number % 3 - 1) * source.standard_normal((2, 6, 9))
@@ -211,9 +211,9 @@ def test_leaders_by_both_orders_and_the_sums_of_heads(tmp_path: Path, monkeypatc
     """Real part and modulus of -3, 2 and of a pair beside 1; S and F of a model with shared keys are those of its layer."""
     monkeypatch.setenv("EIGENTOKEN_CACHE", str(tmp_path))
     pair = np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    assert chance.real_leaders(np.eye(3), np.diag([-3.0, 2.0, 1.0])) == (True, True, True)
-    assert chance.real_leaders(np.eye(3), pair) == (True, False, False)
-    assert chance.real_leaders(np.eye(3), np.diag([0.0, 0.0, -2.0]) + pair) == (False, False, False)
+    assert chance_statistics.real_leaders(np.eye(3), np.diag([-3.0, 2.0, 1.0])) == (True, True, True)
+    assert chance_statistics.real_leaders(np.eye(3), pair) == (True, False, False)
+    assert chance_statistics.real_leaders(np.eye(3), np.diag([0.0, 0.0, -2.0]) + pair) == (False, False, False)
     transformers = pytest.importorskip("transformers")
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     config = transformers.LlamaConfig(**sizes, intermediate_size=24, vocab_size=32)
@@ -244,7 +244,7 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     )
     assert len(new.not_random("gaussian factors")) <= 1 and len(new.not_random("random bases")) <= 1
     assert len(trained.not_random("gaussian factors")) > 8
-    document = {"schema": "eigentoken/chance/5", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/6", **json.loads(json.dumps(trained.as_dict()))}
     validate(document, schema("chance"))
     document["tests"][0]["q"] = 1.5
     with pytest.raises(jsonschema.ValidationError, match="maximum"):
@@ -259,20 +259,53 @@ def test_a_model_before_and_after_training(tmp_path: Path, monkeypatch: pytest.M
     assert et.against_chance(str(SAVED / "step03000.safetensors"), draws=999, tokens=0).as_dict() == trained.as_dict()
 
 
-def test_what_is_too_wide_is_what_is_left_out() -> None:
-    """The reasons, against what a null of that shape really gives."""
+def test_what_is_too_wide_is_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reasons, against what a null of that shape really gives; nothing is left out up to the widths of GPT-2."""
+    assert chance_draws.too_wide(768, 768, True) == chance_draws.too_wide(64, 768, False) == []
     source = np.random.default_rng(0)
-    for width, d, whole in ((33, 70, False), (8, 12, False), (66, 70, True), (9, 9, True)):
-        null = chance.draw_null(width, d, 20, 0, whole=whole)
+    for module in (chance_draws, chance_statistics):
+        monkeypatch.setattr(module, "WIDEST_SPECTRUM", 12)
+        monkeypatch.setattr(module, "WIDEST_SYMMETRIC", 20)
+    for width, d, whole in ((9, 30, False), (11, 12, False), (13, 15, True), (12, 12, True), (13, 30, True)):
+        null = chance_draws.draw_null(width, d, 20, 0, whole=whole)
         held = chance.held_against(*source.standard_normal((2, width, d)), null)
-        bases, told = {each.statistic for each in held if each.null == "random bases"}, chance.too_wide(width, d, whole)
-        names = " ".join(name for name, _ in told)
-        assert ("leader" in bases) == ("leader" not in names) and ("top of sym" in bases) == (
-            "ends of sym" not in names
-        )
-        assert ("distance to I" in {each.statistic for each in held}) == ("distance to I" not in names)
-    assert chance.too_wide(400, 384, True)[-1][0] == "every statistic against random bases"
-    assert "leader" in chance.too_wide(512, 512, True)[0][0]
+        every = {each.statistic for each in held}
+        names = " ".join(name for name, _ in chance_draws.too_wide(width, d, whole))
+        for name, told in (("leader", "leader"), ("top of sym", "ends of sym"), ("distance to I", "distance to I")):
+            assert (name in every) == (told not in names), (width, d, name)
+        assert any(each.null == "random bases" for each in held) == ("random bases" not in names)
+    assert "leader" in chance_draws.too_wide(13, 13, True)[0][0]
+
+
+@pytest.mark.parametrize(("width", "d", "whole"), [(10, 15, False), (14, 15, True), (14, 14, True)])
+def test_wide_matrices_get_fewer_draws_and_say_so(
+    width: int, d: int, whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same draws: the first of them, each as the whole matrix has it; a test says how many."""
+    assert chance_draws.draws_of_bases(32, 384, False, 2000) == (2000, 2000, 2000)
+    assert chance_draws.draws_of_bases(768, 768, True, 200) == (39, 39, 39)
+    monkeypatch.setattr(chance_draws, "ALL_SPECTRA", (7, 8))
+    monkeypatch.setattr(chance_draws, "ALL_SYMMETRIC", (12, 11))
+    monkeypatch.setattr(chance_draws, "FRAMES", 390 * width**2)
+    monkeypatch.setattr(chance_draws, "BATCH", 50 * width * d)
+    null, source = chance_draws.draw_null(width, d, 400, 0, whole=whole), np.random.default_rng([0, width, d])
+    held = chance.held_against(*np.random.default_rng(7).standard_normal((2, width, d)), null)
+    draws = {(each.null, each.statistic): each.draws for each in held}
+    every, symmetric, spectra = chance_draws.draws_of_bases(width, d, whole, 400)
+    assert spectra < symmetric < every == 390 and draws["gaussian factors", "leader"] == 400
+    assert draws["random bases", "trace"] == every and draws["random bases", "leader"] == spectra
+    assert draws["random bases", "top of sym"] == draws["gaussian factors", "distance to I"] == symmetric
+    left, right = source.standard_normal((2, 50, width, d))  # the first batch
+    s = np.linspace(2.0, 0.5, width)
+    drawn = null.with_bases(s, d)
+    assert len(drawn["growth"]) == spectra and len(drawn["distance to I"]) == symmetric
+    for place in (0, 49):
+        A, B = (np.linalg.qr(each[place].T) for each in (left, right))
+        M = (A[0] * np.sign(np.diag(A[1]))) @ np.diag(s) @ (B[0] * np.sign(np.diag(B[1]))).T
+        values = np.linalg.eigvals(M)
+        assert drawn["growth"][place] == pytest.approx(max(1.0, np.abs(1 + values).max()), rel=1e-4)
+        assert drawn["distance to I"][place] == pytest.approx(np.linalg.norm(M - np.eye(d), 2), rel=1e-5)
+        assert drawn["top of sym"][place] == pytest.approx(np.linalg.eigvalsh(M + M.T)[-1] / 4, rel=1e-5)
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:

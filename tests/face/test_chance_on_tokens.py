@@ -193,7 +193,7 @@ def test_random_weights_look_random_and_trained_ones_do_not() -> None:
     p = [each["p"] for each in new.token_tests if each["head"] is not None and each["quantity"] == "contraction"]
     assert len(p) == 32 and 0.1 < np.mean(p) < 0.9
     assert any(text.startswith("on tokens, against random Gaussian") for text in trained.sentences())
-    document = {"schema": "eigentoken/chance/5", **json.loads(json.dumps(trained.as_dict()))}
+    document = {"schema": "eigentoken/chance/6", **json.loads(json.dumps(trained.as_dict()))}
     validate(document, schema("chance"))
     again = et.against_chance(str(SAVED / "step03000.safetensors"), draws=400)
     assert again.as_dict() == trained.as_dict()

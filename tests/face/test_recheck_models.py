@@ -111,11 +111,12 @@ def _narrower(document: dict[str, Any]) -> None:
     ends[0] = ends[1] = ends[1] * (1 + 1e-4)
 
 
-def _on_tokens(quantity: str, field: str) -> Forge:
+def _on_tokens(quantity: str, field: str, null: str = "gaussian factors") -> Forge:
     """A number changed by a thousandth, and the z-score made to agree with it."""
 
     def forge(document: dict[str, Any]) -> None:
-        test = next(each for each in document["tokens"]["tests"] if each["quantity"] == quantity)
+        tests = document["tokens"]["tests"]
+        test = next(each for each in tests if (each["quantity"], each["null"]) == (quantity, null))
         test[field] *= 1.001
         test["z"] = (test["value"] - test["mean"]) / test["deviation"]
 
@@ -195,6 +196,15 @@ FORGED: dict[str, tuple[str, Forge]] = {
     "the null of a spread on tokens": ("chance", _on_tokens("spread", "mean")),
     "the deviation of a layer on tokens": ("chance", _on_tokens("diversity", "deviation")),
     "a Jacobian on tokens": ("chance", _on_tokens("Jacobian", "value")),
+    "the null of a Jacobian": ("chance", _on_tokens("Jacobian", "mean")),
+    "the null of a Jacobian with random bases": ("chance", _on_tokens("Jacobian", "deviation", "random bases")),
+    "a layer's update": ("chance", _on_tokens("update", "value")),
+    "the null of a layer with random bases": ("chance", _on_tokens("diameter", "mean", "random bases")),
+    "the null along a direction": ("chance", _on_tokens("delta rho", "mean")),
+    "the null along a direction with random bases": ("chance", _on_tokens("delta rho", "deviation", "random bases")),
+    "the null of a probability": ("chance", _on_tokens("probability", "mean", "random bases")),
+    "so many draws on tokens": ("chance", lambda d: d["tokens"]["tests"][0].update(draws=1000)),
+    "so many draws": ("chance", lambda d: d["tests"][0].update(draws=d["tests"][0]["draws"] - 1)),
     "a p-value on tokens and what follows": ("chance", _p(0.5, tokens=True)),
     "a q-value on tokens": ("chance", lambda d: d["tokens"]["tests"][0].update(q=0.9 * d["tokens"]["tests"][0]["q"])),
     "a z-score on tokens": ("chance", lambda d: d["tokens"]["tests"][3].update(z=d["tokens"]["tests"][3]["z"] + 0.5)),

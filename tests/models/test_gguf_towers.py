@@ -1,4 +1,4 @@
-"""Vision towers in GGUF (``mmproj`` files): CLIP's and SigLIP's, in both orders of the feed-forward; others are refused."""
+"""Towers in GGUF (``mmproj`` files): CLIP's and SigLIP's, in both orders of the feed-forward, Whisper's; others are refused."""
 
 from __future__ import annotations
 
@@ -99,3 +99,91 @@ def test_other_towers_are_refused_for_what_they_are(tmp_path: Path) -> None:
         with pytest.raises(ModelError) as refused:
             load(path)
         assert says in str(refused.value) and "'gemma3'" in str(refused.value)
+
+
+SOUND = {"self_attn_layer_norm": "ln1", "final_layer_norm": "ln2", "self_attn.out_proj": "attn_out", "fc1": "ffn_up"}
+SOUND |= {"fc2": "ffn_down"} | {f"self_attn.{letter}_proj": f"attn_{letter}" for letter in "qkv"}
+SOUND_OUTER = {"embed_positions": "a.position_embd", "layer_norm": "a.post_ln"}
+
+
+def write_sound(path: Path, model: Any, projector: str) -> None:
+    """Whisper's encoder as llama.cpp's converter writes it: the biases of the convolutions are columns."""
+    config = model.config
+    writer = gguf.GGUFWriter(str(path), "clip")
+    writer.add_bool("clip.has_audio_encoder", True)
+    writer.add_string("clip.projector_type", projector)
+    for key, value in {
+        "embedding_length": config.d_model,
+        "feed_forward_length": config.encoder_ffn_dim,
+        "block_count": config.encoder_layers,
+        "attention.head_count": config.encoder_attention_heads,
+        "num_mel_bins": config.num_mel_bins,
+    }.items():
+        writer.add_uint32(f"clip.audio.{key}", value)
+    writer.add_float32("clip.audio.attention.layer_norm_epsilon", 1e-5)
+    tensors = {"mm.a.mlp.1.weight": torch.ones(3, 3)}
+    for name, value in model.encoder.state_dict().items():
+        stem, _, ending = name.rpartition(".")
+        if stem.startswith("layers."):
+            number, part = stem.removeprefix("layers.").split(".", 1)
+            tensors[f"a.blk.{number}.{SOUND[part]}.{ending}"] = value
+        elif stem.startswith("conv"):
+            tensors[f"a.conv1d.{stem[-1]}.{ending}"] = value[:, None] if ending == "bias" else value
+        else:
+            tensors[f"{SOUND_OUTER[stem]}.{ending}"] = value
+    for name, value in tensors.items():
+        writer.add_tensor(name, np.ascontiguousarray(value.numpy(), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.parametrize("projector", ["ultravox", "qwen2a"])
+def test_an_encoder_of_sound_is_read_as_whispers(tmp_path: Path, projector: str) -> None:
+    model = tiny.make("whisper")
+    write_sound(tmp_path / "mmproj.gguf", model, projector)
+    found = load(tmp_path / "mmproj.gguf")
+    assert (found.config["model_type"], found.n_layers) == ("whisper", model.config.encoder_layers)
+    assert {found.layer(index).mask.kind for index in range(found.n_layers)} == {"full"}
+    states = torch.randn(2, 5, model.config.d_model, generator=torch.Generator().manual_seed(0))
+    for index, layer in enumerate(model.encoder.layers):
+        with torch.no_grad():
+            after = layer(states, None)
+        after = after[0] if isinstance(after, tuple) else after
+        ran = np.stack([run_layer(found.layer(index), each).output for each in states.numpy()])
+        close(ran, after.numpy())
+        states = after
+    write_sound(tmp_path / "other.gguf", model, "glma")
+    with pytest.raises(ModelError, match=r"'glma' has an encoder of sound that is not known to be Whisper's"):
+        load(tmp_path / "other.gguf")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "says"),
+    [
+        ("mamba2", "mamba2 is a state-space model: its layers have no self-attention"),
+        ("rwkv7", "rwkv7 is a recurrent model"),
+        ("wavtokenizer-dec", "is a convolutional model"),
+        ("falcon-h1", "falcon-h1 is a hybrid"),
+        ("baichuan", "no supported family: found GGUF architecture 'baichuan'"),
+    ],
+)
+def test_what_is_no_self_attention_is_refused_for_that(tmp_path: Path, architecture: str, says: str) -> None:
+    writer = gguf.GGUFWriter(str(tmp_path / "m.gguf"), architecture)
+    writer.add_tensor("token_embd.weight", np.ones((4, 4), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(ModelError) as refused:
+        load(tmp_path / "m.gguf")
+    assert says in str(refused.value)
+
+
+def test_the_reasons_name_architectures_that_there_are() -> None:
+    """Each name of a reason is one of the ``gguf`` package's, and none is read."""
+    from eigentoken.models.formats.gguf_architectures import ARCHITECTURES, HYBRIDS, NOT_ATTENTION
+
+    told = {*HYBRIDS, *(name for names in NOT_ATTENTION.values() for name in names)}
+    assert told <= set(gguf.MODEL_ARCH_NAMES.values()) and not told & set(ARCHITECTURES)

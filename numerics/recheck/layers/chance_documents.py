@@ -19,16 +19,23 @@ from numpy.typing import NDArray
 
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.shown import Shown
-from eigentoken.numerics.recheck.layers.chance_turns import Turned, TurnedDraws, changes, largest_square
+from eigentoken.numerics.recheck.layers.chance_nulls import (
+    WIDEST,
+    WIDEST_SYMMETRIC,
+    DrawsAgain,
+    again_eigenvalues,
+    growths,
+    leads_growth,
+    real_leads,
+    statistics,
+)
+from eigentoken.numerics.recheck.layers.chance_turns import Turned, TurnedDraws, changes
 
 __all__ = ["corrections", "recheck_chance"]
 
 Floats = NDArray[np.float64]
 Heads = Sequence[Mapping[str, Any]]
 NEAR, NEAR_FRAMES = 1e-7, 1e-5
-WIDEST, WIDEST_SYMMETRIC = 384, 640
-#: The widths of random bases, of heads and of layers.
-WIDEST_OF_BASES, WIDEST_TURNED = (32, 64), (32, 256)
 FEWEST, NOT_OF_SCORES = 10, ("gap", "alpha*", "distance to I", "growth")
 GAUSSIAN, BASES = "gaussian factors", "random bases"
 SHARES = tuple(
@@ -76,14 +83,14 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
     if options["layer_draws"] != options["draws"] // 10:
         shown.fails(("options", "layer_draws"), "a layer gets a tenth of the draws of a head")
     shown.cover(("options", "draws"), ("options", "seed"), ("options", "layer_draws"))
-    nulls: dict[tuple[int, int, bool], _Draws] = {}
+    nulls: dict[tuple[int, int, bool], DrawsAgain] = {}
     turns = TurnedDraws({})
     found: list[tuple[dict[str, Any], _Held]] = []
     led: list[_Led] = []
     for asked in (each for layer in layers for each in _matrices(layer, heads_of(layer))):
         if asked.shape not in nulls:
             draws = options["layer_draws"] if asked.head is None else options["draws"]
-            nulls[asked.shape] = _Draws.made(*asked.shape, draws, options["seed"])
+            nulls[asked.shape] = DrawsAgain.made(*asked.shape, draws, options["seed"])
         held = list(
             _tests(
                 asked, nulls[asked.shape], turns.of(*asked.shape[:2], asked.turned, options["seed"], options["draws"])
@@ -91,9 +98,9 @@ def recheck_chance(document: Mapping[str, Json], layers: Sequence[int], heads_of
         )
         found += held
         if held and asked.part == "values" and min(asked.left.shape) <= WIDEST:
-            values = _eigenvalues(asked.left[None], asked.right[None])
-            real = _real_leads(values)[0]
-            leads = bool(real[0]), bool(real[1]), bool(_leads_growth(values)[0])
+            values = again_eigenvalues(asked.left[None], asked.right[None])
+            real = real_leads(values)[0]
+            leads = bool(real[0]), bool(real[1]), bool(leads_growth(values)[0])
             led.append(_Led(leads, asked.shape, asked.scale))
     _compare_tests(shown, found)
     corrections(shown, ("tests",), document["tests"])
@@ -116,235 +123,6 @@ def _matrices(layer: int, heads: Heads) -> Iterator[_Asked]:
     for part in ("scores", "values"):
         left = np.concatenate([each for key, each in sums.items() if key[0] == part])
         yield _Asked(layer, None, part, left, np.concatenate([each for key, each in shared.items() if key[0] == part]))
-
-
-# -- statistics and draws ----------------------------------------------------------------------------------------------------
-
-
-def _small(left: Floats, right: Floats) -> Floats:
-    """The smaller of ``R L^T`` and ``L^T R``, turned: the same nonzero eigenvalues."""
-    wide = left.shape[-2] > left.shape[-1]
-    return right.swapaxes(-1, -2) @ left if wide else left @ right.swapaxes(-1, -2)
-
-
-def _eigenvalues(left: Floats, right: Floats) -> NDArray[np.complex128]:
-    return np.asarray(np.linalg.eigvals(_small(left, right)), dtype=np.complex128)
-
-
-def _statistics(left: Floats, right: Floats) -> dict[str, Floats]:
-    """Of ``M = L^T R`` for a batch of factors (N, r, d), from traces of products of Gram matrices.
-
-    ``|M|_F^2 = tr(L L^T R R^T)``, ``tr M = tr(L R^T)``, ``|M - M^T|_F^2 = 2 (|M|_F^2 - tr M^2)``.
-    """
-    rank = min(left.shape[-2:])
-    cross = left @ right.swapaxes(-1, -2)
-    grams = [each @ each.swapaxes(-1, -2) for each in (left, right)]
-    squares = np.einsum("nij,nij->n", *grams)
-    skew = 2 * (squares - np.einsum("nij,nji->n", cross, cross))
-    largest = largest_square(*grams)
-    with np.errstate(all="ignore"):
-        found = {
-            "trace": np.trace(cross, axis1=-2, axis2=-1) / np.sqrt(rank * squares),
-            "asymmetry": np.sqrt(np.maximum(skew, 0.0) / (4 * squares)),
-            "stable rank": squares / (rank * largest),
-        }
-        if min(left.shape[-1], 2 * left.shape[-2]) <= WIDEST_SYMMETRIC:
-            found |= _symmetric(left, right, np.sqrt(largest))
-        sizes = np.trace(grams[0], axis1=-2, axis2=-1) * np.trace(grams[1], axis1=-2, axis2=-1)
-        found["norm"] = left.shape[-2] * np.sqrt(largest / sizes)
-        if rank <= WIDEST:
-            found |= _spectral(_small(left, right), np.sqrt(largest), left.shape[-1])
-    return found
-
-
-def _spectral(cores: Floats, norms: Floats, d: int) -> dict[str, Floats]:
-    """Leader, gap and alpha* of d x d matrices whose eigenvalues are those of the cores, and zeros.
-
-    ``alpha* = min 2 (l - Re z) / (|z|^2 - l^2)`` over the eigenvalues z with ``|z| > l``, l the leader, real and positive.
-    """
-    values = np.asarray(np.linalg.eigvals(cores), dtype=np.complex128)
-    real, kernel = values.real, np.zeros((len(values), d - values.shape[-1]))
-    down = -np.sort(-np.hstack([real, kernel]), axis=-1)
-    top = down[:, :1]
-    with np.errstate(all="ignore"):
-        excess = values.real**2 + values.imag**2 - top**2
-        steps = np.where(excess > 0, 2 * (top - real) / excess, np.inf).min(axis=-1) * norms
-        share = np.where(np.isinf(steps), 1.0, steps / (1 + steps))
-        return {
-            "leader": real.max(axis=-1) / np.abs(values).max(axis=-1),
-            "gap": (down[:, 0] - down[:, 1]) / norms if d > 1 else np.full(len(values), np.nan),
-            "alpha*": np.where(_real_leads(values)[:, 0] & (down[:, 0] > 0), share, np.nan),
-        }
-
-
-def _symmetric(left: Floats, right: Floats, norms: Floats) -> dict[str, Floats]:
-    """Ends of ``(M + M^T) / 2`` over the norm, and where it is no low-rank matrix the share of positive eigenvalues.
-
-    ``M + M^T = Z^T J Z`` for ``Z = [L; R]``, J exchanging the halves: the eigenvalues of ``X^T J X`` where ``X X^T = Z Z^T``; of
-    few columns ``((L + R)^T (L + R) - (L - R)^T (L - R)) / 2``.
-    """
-    rows, d = left.shape[-2:]
-    if d < 2 * rows:
-        both, apart = left + right, left - right
-        values = np.linalg.eigvalsh(both.swapaxes(-1, -2) @ both - apart.swapaxes(-1, -2) @ apart) / 4
-        return {"positive share": _positive(values)} | _at_ends(values, norms, d)
-    stacked = np.concatenate([left, right], axis=-2)
-    return _at_ends(_exchanged(stacked @ stacked.swapaxes(-1, -2)), norms, d)
-
-
-def _exchanged(gram: Floats) -> Floats:
-    """Eigenvalues of ``X^T J X / 2`` for ``X X^T`` the Gram matrix."""
-    values, vectors = np.linalg.eigh(gram)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    half = gram.shape[-1] // 2
-    swapped = np.concatenate([root[..., half:, :], root[..., :half, :]], axis=-2)
-    made = root.swapaxes(-1, -2) @ swapped
-    return np.asarray(np.linalg.eigvalsh(made + made.swapaxes(-1, -2)) / 4)
-
-
-def _at_ends(values: Floats, norms: Floats, d: int) -> dict[str, Floats]:
-    """The largest and the smallest, with the zeros of a kernel."""
-    zero = [np.zeros((*values.shape[:-1], 1))] if values.shape[-1] < d else []
-    every = np.concatenate([values, *zero], axis=-1)
-    with np.errstate(all="ignore"):
-        return {"top of sym": every.max(axis=-1) / norms, "bottom of sym": every.min(axis=-1) / norms}
-
-
-def _positive(values: Floats) -> Floats:
-    """The share of positive eigenvalues among those that are not zero."""
-    least = 1e-9 * np.abs(values).max(axis=-1, keepdims=True)
-    up, down = (values > least).sum(axis=-1), (values < -least).sum(axis=-1)
-    return np.asarray(up / (up + down))
-
-
-def _real_leads(values: NDArray[np.complex128]) -> NDArray[np.bool_]:
-    """For each row of eigenvalues: by real part, by modulus."""
-    rows, sizes = np.arange(len(values)), np.abs(values)
-    firsts = [values[rows, np.argmax(by, axis=-1)] for by in (values.real, sizes)]
-    return np.stack([np.abs(first.imag) <= 1e-12 * sizes.max(axis=-1) for first in firsts], axis=-1)
-
-
-def _leads_growth(values: NDArray[np.complex128]) -> NDArray[np.bool_]:
-    """For each row of eigenvalues: by ``|1 + lambda|``."""
-    sizes = (1 + values.real) ** 2 + values.imag**2
-    first = values[np.arange(len(values)), np.argmax(sizes, axis=-1)]
-    return np.asarray(np.abs(first.imag) <= 1e-12 * np.abs(values).max(axis=-1))
-
-
-def _growths(values: NDArray[np.complex128], d: int) -> Floats:
-    """The largest ``|1 + lambda|`` of d x d matrices with these eigenvalues and zeros."""
-    found = np.sqrt(((1 + values.real) ** 2 + values.imag**2).max(axis=-1))
-    return np.asarray(found if values.shape[-1] == d else np.maximum(found, 1.0))
-
-
-@dataclass(frozen=True)
-class _Draws:
-    """What random weights of one shape give: eigenvalues and singular values are of draws of scale 1."""
-
-    shape: tuple[int, int, bool]
-    gaussian: dict[str, Floats]
-    real: NDArray[np.bool_]
-    frames: Floats
-    spectra: NDArray[np.complex128]
-    sizes: Floats
-
-    @classmethod
-    def made(cls, width: int, d: int, whole: bool, draws: int, seed: int) -> _Draws:
-        source = np.random.default_rng([seed, width, d])
-        batch = max(1, min(draws, 4_000_000 // (width * d)))
-        found: dict[str, list[Floats]] = {}
-        real, frames, spectra, sizes = [], [], [], []
-        framed = not whole or min(width, d) <= WIDEST_TURNED[whole]
-        for start in range(0, draws, batch):
-            left, right = source.standard_normal((2, min(batch, draws - start), width, d))
-            for name, values in _statistics(left, right).items():
-                found.setdefault(name, []).append(values)
-            scales = np.linalg.norm(left, axis=(1, 2)) * np.linalg.norm(right, axis=(1, 2)) / width
-            if min(width, d) <= WIDEST:
-                roots = _eigenvalues(left, right)
-                real.append(_real_leads(roots))
-                spectra.append(roots / scales[:, None])
-            if framed:
-                frames.append(_between(left[:, :d], right[:, :d]))
-                sizes.append(_singular(left, right) / scales[:, None])
-        rank = min(width, d)
-        return cls(
-            (width, d, whole),
-            {name: np.concatenate(each) for name, each in found.items()},
-            np.concatenate(real) if real else np.zeros((0, 2), dtype=bool),
-            np.concatenate(frames).astype(np.float32).astype(np.float64) if frames else np.zeros((0, rank, rank)),
-            np.concatenate(spectra) if spectra else np.zeros((0, rank), dtype=np.complex128),
-            np.concatenate(sizes) if sizes else np.zeros((0, rank)),
-        )
-
-    def of_scale(self, scale: float) -> dict[str, Floats]:
-        """Distance to I and growth of Gaussian draws of this scale."""
-        _width, d, whole = self.shape
-        found = {}
-        if len(self.frames) and self.frames.shape[-1] <= WIDEST_TURNED[whole]:
-            found["distance to I"] = self._from_identity(scale * self.sizes)
-        return found | ({"growth": _growths(scale * self.spectra, d)} if len(self.spectra) else {})
-
-    def _whole(self, s: Floats) -> Floats:
-        """``A diag(s) B^T`` in the basis [B, C] of both frames: ``A = B G + C H`` with ``H^T H = I - G^T G``, H of its rank."""
-        rank, d = self.frames.shape[-1], self.shape[1]
-        more = min(rank, d - rank)
-        left = np.zeros((len(self.frames), rank + more, rank))
-        left[:, :rank] = self.frames
-        if more:
-            left[:, rank:] = self._outside(more)
-        found = np.zeros((len(left), rank + more, rank + more))
-        found[..., :rank] = left * s[..., None, :]
-        return found
-
-    def _outside(self, more: int) -> Floats:
-        """H, by the singular values of G: ``H = (1 - c^2)^(1/2) W^T`` on the least of them."""
-        _left, cosines, right = np.linalg.svd(self.frames)
-        kept = slice(cosines.shape[-1] - more, None)
-        return np.asarray(np.sqrt(np.maximum(0.0, 1 - cosines[:, kept] ** 2))[..., None] * right[:, kept])
-
-    def _from_identity(self, s: Floats) -> Floats:
-        """``|I - M|``, the largest singular value; 1 where there are more coordinates."""
-        whole = self._whole(s)
-        size = whole.shape[-1]
-        found = np.linalg.svd(np.eye(size) - whole, compute_uv=False)[..., 0]
-        return np.asarray(found if size == self.shape[1] else np.maximum(found, 1.0))
-
-    def with_bases(self, s: Floats, d: int, spectra: bool) -> dict[str, Floats]:
-        """Trace and asymmetry of ``A diag(s) B^T``: sums over the entries of ``B^T A``; spectra of ``diag(s) B^T A`` turned."""
-        total = float(s @ s)
-        trace = np.einsum("nii,i->n", self.frames, s) / math.sqrt(len(s) * total)
-        square = np.einsum("nij,nji,i,j->n", self.frames, self.frames, s, s, optimize=True)
-        found = {"trace": trace, "asymmetry": np.sqrt(np.maximum(0.0, (1 - square / total) / 2))}
-        whole = self.shape[2]
-        if len(s) <= WIDEST_TURNED[whole]:
-            made = self._whole(s)
-            values = np.linalg.eigvalsh(made + made.swapaxes(-1, -2)) / 2
-            found |= _at_ends(values, np.full(len(trace), s[0]), d)
-        narrow = spectra and len(s) <= WIDEST_OF_BASES[whole]
-        cores = self.frames.swapaxes(-1, -2) * s
-        if narrow:
-            found |= _spectral(cores, np.full(len(trace), s[0]), d)
-        if spectra and len(s) <= WIDEST_TURNED[whole]:
-            found["distance to I"] = self._from_identity(s)
-        if narrow:
-            found["growth"] = _growths(np.asarray(np.linalg.eigvals(cores), dtype=np.complex128), d)
-        return found
-
-
-def _singular(left: Floats, right: Floats) -> Floats:
-    """Of ``L^T R``, from above."""
-    if left.shape[-2] >= left.shape[-1]:
-        return np.asarray(np.linalg.svd(left.swapaxes(-1, -2) @ right, compute_uv=False))
-    roots = [np.linalg.cholesky(each @ each.swapaxes(-1, -2)) for each in (left, right)]
-    return np.asarray(np.linalg.svd(roots[0].swapaxes(-1, -2) @ roots[1], compute_uv=False))
-
-
-def _between(left: Floats, right: Floats) -> Floats:
-    """``B^T A`` of the frames that Gram and Schmidt make of the rows: ``A = L^T C^-T`` with ``C C^T = L L^T``."""
-    lower = [np.linalg.cholesky(each @ each.swapaxes(-1, -2)) for each in (left, right)]
-    half = np.linalg.solve(lower[1], right @ left.swapaxes(-1, -2))
-    return np.asarray(np.linalg.solve(lower[0], half.swapaxes(-1, -2)).swapaxes(-1, -2))
 
 
 # -- tests -------------------------------------------------------------------------------------------------------------------
@@ -370,10 +148,12 @@ class _Held:
         return min(1.0, 2 * (1 + int(min(below.sum(), above.sum()))) / (len(self.draws) + 1))
 
 
-def _tests(asked: _Asked, null: _Draws, turns: Mapping[str, Floats] | None) -> Iterator[tuple[dict[str, Any], _Held]]:
+def _tests(
+    asked: _Asked, null: DrawsAgain, turns: Mapping[str, Floats] | None
+) -> Iterator[tuple[dict[str, Any], _Held]]:
     if not (asked.left.any() and asked.right.any()):
         return
-    values = {name: float(each[0]) for name, each in _statistics(asked.left[None], asked.right[None]).items()}
+    values = {name: float(each[0]) for name, each in statistics(asked.left[None], asked.right[None]).items()}
     if not np.isfinite(values["trace"]):
         return
     where = {"layer": asked.layer, "head": asked.head, "part": asked.part}
@@ -384,14 +164,17 @@ def _tests(asked: _Asked, null: _Draws, turns: Mapping[str, Floats] | None) -> I
         for name in (each for each in drawn if each in known):
             defined = drawn[name][np.isfinite(drawn[name])]
             if len(defined) >= FEWEST:
-                yield {**where, "statistic": name, "null": null_name}, _Held(values[name], defined, near)
+                yield (
+                    {**where, "statistic": name, "null": null_name, "draws": len(defined)},
+                    _Held(values[name], defined, near),
+                )
 
     gaussian, d = dict(null.gaussian), asked.left.shape[1]
     if not scores:
         gaussian |= null.of_scale(asked.scale)
         if min(asked.left.shape) <= WIDEST:
-            values["growth"] = float(_growths(_eigenvalues(asked.left[None], asked.right[None]), d)[0])
-        if min(asked.left.shape) <= WIDEST_TURNED[asked.head is None]:
+            values["growth"] = float(growths(again_eigenvalues(asked.left[None], asked.right[None]), d)[0])
+        if min(asked.left.shape) <= WIDEST and min(d, 2 * len(asked.left)) <= WIDEST_SYMMETRIC:
             values["distance to I"] = float(np.linalg.norm(np.eye(d) - asked.left.T @ asked.right, 2))
         known += [name for name in ("distance to I", "growth") if name in values]
     # both numbers of a scale come from frames in single precision
@@ -458,7 +241,7 @@ def _shares(
     shown: Shown,
     stated: Sequence[Mapping[str, Any]],
     led: Sequence[_Led],
-    nulls: Mapping[tuple[int, int, bool], _Draws],
+    nulls: Mapping[tuple[int, int, bool], DrawsAgain],
 ) -> None:
     """Heads, and layers, of the shape of the first one that are led by a real eigenvalue, against the share of the draws."""
     groups = [of for whole in (False, True) if (of := [each for each in led if each.shape[2] == whole])]
@@ -478,7 +261,7 @@ def _shares(
         if order < 2:
             counts = [int(null.real[:, order].sum())] * len(same)
         else:
-            counts = [int(_leads_growth(one.scale * null.spectra).sum()) for one in same]
+            counts = [int(leads_growth(one.scale * null.spectra).sum()) for one in same]
         many = len(null.real)
         chance = sum(counts) / (many * len(counts))
         if not math.isclose(each["chance"], chance, rel_tol=NEAR):

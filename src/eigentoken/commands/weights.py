@@ -369,7 +369,7 @@ def chance(
     if output is not None:
         write_text(output, chance_json(found))
     if json:
-        show_json({"schema": "eigentoken/chance/5", **found.as_dict()})
+        show_json({"schema": "eigentoken/chance/6", **found.as_dict()})
         return
     show_chance(found)
     if output is not None:

@@ -1,4 +1,4 @@
-"""``eigentoken/chance/5``: chance --json, chance -o."""
+"""``eigentoken/chance/6``: chance --json, chance -o."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -43,6 +43,7 @@ class ChanceTest(TypedDict):
     q: Annotated[
         Probability, Says("adjusted (Benjamini and Hochberg) over the heads, or the layers, and statistics of a null")
     ]
+    draws: Annotated[Natural, Says("of the null where the statistic is defined: p is at least 2 / (draws + 1)")]
 
 
 class TokenTest(TypedDict):
@@ -56,6 +57,7 @@ class TokenTest(TypedDict):
     z: float
     p: Annotated[Probability, Says("two-sided, from the draws")]
     q: Annotated[Probability, Says("adjusted over the heads, or the layers, and quantities of a null on tokens")]
+    draws: Annotated[Natural, Says("of the null where the quantity is defined: p is at least 2 / (draws + 1)")]
 
 
 class NotTaken(TypedDict):
@@ -76,7 +78,7 @@ class ChanceTokens(TypedDict):
 
 
 class ChanceHead(TypedDict):
-    schema: Literal["eigentoken/chance/5"]
+    schema: Literal["eigentoken/chance/6"]
 
 
 class ChanceBody(TypedDict):
@@ -95,6 +97,6 @@ class ChanceBody(TypedDict):
     ]
 
 
-@document("eigentoken/chance/5", "chance --json, chance -o")
+@document("eigentoken/chance/6", "chance --json, chance -o")
 class ChanceDocument(ChanceHead, ChanceBody):
     pass

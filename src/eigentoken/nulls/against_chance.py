@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     )
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
-    from eigentoken.numerics.layers.chance import Floats, HeldAgainst, Null
+    from eigentoken.numerics.layers.chance import HeldAgainst
+    from eigentoken.numerics.layers.chance_draws import Null
+    from eigentoken.numerics.layers.chance_statistics import Floats
 
 __all__ = ["AgainstChance", "against_chance", "not_taken"]
 
@@ -107,6 +109,9 @@ def against_chance(
     drawn anew: random tokens from ``seed``, or the first of ``states`` or of the first of ``prompts``, as ``check`` takes them.
     Half as many draws for a head, a tenth for a layer.
 
+    A matrix with random bases has a spectrum of its own, which is solved for each draw: wide heads and layers get fewer of them,
+    and every test says how many (``draws``): its p-value is at least ``2 / (draws + 1)``.
+
     ``draws`` of each null for a head (a tenth of it for a layer), from ``seed``: drawn once for a shape and kept in the cache.
     ``level``: the expected share of false ones among what is called not random (Benjamini and Hochberg).  Measured in floats.
     ``done`` is called after each layer, ``watch`` with what begins.  The model is whatever :func:`eigentoken.check` takes.
@@ -145,7 +150,7 @@ def against_chance(
 
 def not_taken(shapes: Iterable[tuple[int, int, bool]]) -> list[NotTaken]:
     """What is left out of the statistics of weights for its cost, from the shapes (width, d, whole layer) of the factors."""
-    from eigentoken.numerics.layers.chance import too_wide
+    from eigentoken.numerics.layers.chance_draws import too_wide
 
     return [
         {"quantity": f"{name}, of {'layers' if whole else 'heads'}", "why": why}
@@ -201,7 +206,8 @@ def _of_layer(layer: Layer, nulls: _Nulls, led: list[_Led]) -> list[ChanceTest]:
 def _held(
     layer: int, head: int | None, part: str, factors: tuple[Floats, Floats], null: Null, led: list[_Led]
 ) -> list[ChanceTest]:
-    from eigentoken.numerics.layers.chance import held_against, real_leaders, scale_of
+    from eigentoken.numerics.layers.chance import held_against
+    from eigentoken.numerics.layers.chance_statistics import real_leaders, scale_of
 
     found = held_against(*factors, null, scores=part == "scores")
     leads = real_leaders(*factors) if part == "values" and found else None
@@ -236,6 +242,7 @@ def _test(layer: int, head: int | None, part: str, found: HeldAgainst) -> Chance
         "z": found.z,
         "p": found.p,
         "q": 1.0,
+        "draws": found.draws,
     }
 
 
@@ -273,7 +280,7 @@ def _document(
     seed: int,
     level: float,
 ) -> ChanceBody:
-    from eigentoken.numerics.layers.chance import STATISTICS
+    from eigentoken.numerics.layers.chance_statistics import STATISTICS
     from eigentoken.version import __version__
 
     return {
@@ -298,7 +305,7 @@ class _Nulls:
 
     def of(self, factor: Floats, whole: bool = False) -> Null:
         """For factors of this shape (width, d); for a ``whole`` layer fewer draws."""
-        import eigentoken.numerics.layers.chance as numerics
+        import eigentoken.numerics.layers.chance_draws as numerics
 
         width, d = int(factor.shape[0]), int(factor.shape[1])
         key = (width, d, whole)
@@ -335,8 +342,9 @@ class _Nulls:
     @staticmethod
     def _path(name: str) -> Path:
         from eigentoken.files.installed import cache_folder
-        from eigentoken.numerics.layers import chance, chance_turned
+        from eigentoken.numerics.layers import chance_draws, chance_statistics, chance_turned
 
-        sources = b"".join(Path(str(each.__file__)).read_bytes() for each in (chance, chance_turned))
+        made_by = (chance_draws, chance_statistics, chance_turned)
+        sources = b"".join(Path(str(each.__file__)).read_bytes() for each in made_by)
         code = hashlib.sha256(sources).hexdigest()[:16]
         return cache_folder() / "nulls" / f"{name}-{code}.npz"

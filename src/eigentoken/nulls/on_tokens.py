@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from eigentoken.documents.chance_document import ChanceTokens, NotTaken, NullName, TokenTest
     from eigentoken.models.convention.head_and_layer import Layer
     from eigentoken.models.loading.model import Model
-    from eigentoken.numerics.layers.chance import Floats
+    from eigentoken.numerics.layers.chance_statistics import Floats
     from eigentoken.numerics.layers.layers_on_tokens import DrawnLeaders, LayerAtStates
 
-__all__ = ["HEAD_SHARE", "LAYER_SHARE", "on_tokens"]
+__all__ = ["HEAD_SHARE", "LAYER_SHARE", "note_left_out", "on_tokens", "shared_values"]
 
 #: On tokens there are this much fewer draws than ``draws``: for heads, for their Jacobians and for layers.
 HEAD_SHARE, LAYER_SHARE = 2, 10
@@ -47,11 +47,12 @@ def on_tokens(
     tokens: int,
     own: OwnStates | None = None,
     keep: bool = True,
+    skip: Container[int] = (),
     watch: Callable[[str], None] = lambda _now: None,
 ) -> ChanceTokens:
     """Every head and layer at ``tokens`` tokens: random ones from ``seed``, or the first of those that are given.
 
-    ``keep``: draws are read from the cache and kept there.
+    ``keep``: draws are read from the cache and kept there.  ``skip``: layers of which no tests are made.
     """
     from numpy import stack
 
@@ -72,7 +73,10 @@ def on_tokens(
         watch(f"layer {layer.index} on tokens")
         if layer.index == 0 or (own is not None and own.per_layer):
             entering.append(state.input[0])
-        tests += _of_layer(layer, state.input[0], _Many(draws, seed, keep), leaders, left_out)
+        if layer.index in skip:
+            note_left_out(layer, left_out)
+        else:
+            tests += _of_layer(layer, state.input[0], _Many(draws, seed, keep), leaders, left_out)
     for null in ("gaussian factors", "random bases"):
         for heads in (True, False):
             correct([each for each in tests if each["null"] == null and (each["head"] is not None) == heads])
@@ -97,37 +101,48 @@ class _Many:
         self.heads, self.layers, self.seed, self.keep = draws // HEAD_SHARE, draws // LAYER_SHARE, seed, keep
 
 
-def _of_layer(
-    layer: Layer, state: Any, many: _Many, leaders: dict[tuple[int, ...], DrawnLeaders], left_out: dict[str, str]
-) -> list[TokenTest]:
-    from numpy import asarray, errstate, float64
+def shared_values(layer: Layer) -> tuple[int, ...]:
+    """Whose keys and values each head has, counted from 0."""
+    groups = sorted({head.kv_index for head in layer.heads})
+    return tuple(groups.index(head.kv_index) for head in layer.heads)
 
+
+def note_left_out(layer: Layer, left_out: dict[str, str]) -> tuple[bool, bool]:
+    """Are Jacobians of the heads taken, and principal directions?  What is not is put into ``left_out``."""
     from eigentoken.numerics.layers.heads_on_tokens import plain_scores
-    from eigentoken.numerics.layers.layers_on_tokens import WIDEST_DIRECTION, LayerAtStates, draw_leaders
+    from eigentoken.numerics.layers.layers_on_tokens import WIDEST_DIRECTION
 
     if layer.rules.latent is not None:
         left_out[f"heads and layer {layer.index}"] = "heads read normed projections of a token (latent), not the token"
-        return []
-    groups = sorted({head.kv_index for head in layer.heads})
-    shared = tuple(groups.index(head.kv_index) for head in layer.heads)
-    at = LayerAtStates(layer.block(), asarray(state, dtype=float64), shared)
-    plain, wide = plain_scores(at.block), layer.d > WIDEST_DIRECTION["gaussian factors"]
+        return False, False
+    rank = min(len({head.kv_index for head in layer.heads}) * len(layer.heads[0].V), layer.d)
+    plain, wide = plain_scores(layer.block(feed_forward=False)), rank > WIDEST_DIRECTION
     if not plain:
         left_out["Jacobian"] = (
             "check measures it of heads without positions, norms, caps and sinks in the scores; those of some layers have one"
         )
     if wide:
         left_out["delta rho, probability and one side"] = (
-            f"d = {layer.d}: the eigenvectors of every draw of F are taken up to {WIDEST_DIRECTION['gaussian factors']}"
+            f"rank {rank}: the eigenvectors of draws of F are taken up to {WIDEST_DIRECTION}"
         )
-    elif layer.d > WIDEST_DIRECTION["random bases"]:
-        left_out["delta rho and probability, against random bases"] = (
-            f"d = {layer.d}: each layer has draws of F of its own, and their eigenvectors are taken up to "
-            f"{WIDEST_DIRECTION['random bases']}"
-        )
+    return plain, not wide
+
+
+def _of_layer(
+    layer: Layer, state: Any, many: _Many, leaders: dict[tuple[int, ...], DrawnLeaders], left_out: dict[str, str]
+) -> list[TokenTest]:
+    from numpy import asarray, errstate, float64
+
+    from eigentoken.numerics.layers.layers_on_tokens import LayerAtStates, draw_leaders
+
+    plain, directed = note_left_out(layer, left_out)
+    if layer.rules.latent is not None:
+        return []
+    shared = shared_values(layer)
+    at = LayerAtStates(layer.block(), asarray(state, dtype=float64), shared)
 
     def with_leaders() -> Draws:
-        if wide:
+        if not directed:
             return at.against(many.layers, many.seed, None)
         key = (*at.block.qkv.shape, *shared)
         if key not in leaders:
@@ -178,6 +193,7 @@ def _test(layer: int, head: int | None, quantity: str, null: NullName, value: fl
             "z": held.z,
             "p": held.p,
             "q": 1.0,
+            "draws": held.draws,
         }
     ]
 
@@ -205,11 +221,18 @@ def _path(at: LayerAtStates, many: _Many, what: str) -> Path:
     from numpy import __version__, ascontiguousarray
 
     from eigentoken.files.installed import cache_folder
-    from eigentoken.numerics.layers import head_jacobian, heads_on_tokens, layers_on_tokens, observe, redrawn
+    from eigentoken.numerics.layers import (
+        chance_draws,
+        head_jacobian,
+        heads_on_tokens,
+        layers_on_tokens,
+        observe,
+        redrawn,
+    )
 
     # what is measured of these weights is in the name too: no part of a layer is left out that changes it
     digest = hashlib.sha256(f"{what} {__version__} {many.heads} {many.layers} {many.seed} {at.shared}".encode())
-    for each in (head_jacobian, heads_on_tokens, layers_on_tokens, observe, redrawn):
+    for each in (chance_draws, head_jacobian, heads_on_tokens, layers_on_tokens, observe, redrawn):
         digest.update(Path(str(each.__file__)).read_bytes())
     for name, value in sorted(vars(at.block).items()):
         digest.update(f"{name} {_told(value)}".encode())

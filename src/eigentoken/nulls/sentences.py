@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import TYPE_CHECKING
 
 from eigentoken.output import say, say_hanging, table
@@ -47,7 +46,7 @@ def _told(found: AgainstChance, null: NullName, *, layers: bool, tokens: bool = 
     if not every:
         return f"{against}no {what} to test"
     if not apart:
-        fewest = _fewest(found, len(tests), layers=layers, tokens=tokens)
+        fewest = _fewest(tests, found.document["options"]["level"])
         few = f" (with so many draws, fewer than {fewest} of {len(tests)} tests could not be told from chance)"
         few = " (the draws are too few for any test to differ)" if fewest > len(tests) else few if fewest > 1 else ""
         return f"{against}all {len(every)} {what} look random{few}"
@@ -65,13 +64,11 @@ def _told(found: AgainstChance, null: NullName, *, layers: bool, tokens: bool = 
     return f"{against}{len(apart)} of {len(every)} {what} do not look random: {listed}{rest}"
 
 
-def _fewest(found: AgainstChance, tests: int, *, layers: bool, tokens: bool) -> int:
+def _fewest(tests: Sequence[ChanceTest | TokenTest], level: float) -> int:
     """How many tests must have the smallest p-value of their draws, 2 / (N + 1), for q to reach the level."""
-    options, of = found.document["options"], found.document["tokens"]
-    draws = options["layer_draws"] if layers else options["draws"]
-    if tokens and of is not None:
-        draws = of["layer_draws"] if layers else of["draws"]
-    return ceil(2 * tests / ((draws + 1) * options["level"]) - 1e-9)
+    least = sorted(2 / (each["draws"] + 1) for each in tests)
+    reached = (place for place, p in enumerate(least, 1) if p * len(tests) <= place * level * (1 + 1e-9))
+    return next(reached, len(tests) + 1)
 
 
 def _name(test: ChanceTest | TokenTest) -> str:
@@ -91,7 +88,7 @@ def _way(test: ChanceTest | TokenTest) -> str:
 
 def chance_json(found: AgainstChance) -> str:
     """The document with its schema."""
-    return json.dumps({"schema": "eigentoken/chance/5", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
+    return json.dumps({"schema": "eigentoken/chance/6", **found.as_dict()}, indent=1, allow_nan=False) + "\n"
 
 
 def show_chance(found: AgainstChance) -> None:
@@ -111,9 +108,11 @@ def show_chance(found: AgainstChance) -> None:
                 apart = [each for each in of if each["q"] <= options["level"]]
                 above = sum(each["z"] > 0 for each in apart)
                 middle = sorted(each["z"] for each in of)[len(of) // 2]
-                rows.append((null, part, statistic, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}"))
-    columns = ("against", "of the", "statistic", "above", "below", "median z")
-    says = f"{options['draws']} draws for heads, {options['layer_draws']} for layers, q at most {options['level']:g}"
+                draws = str(min(each["draws"] for each in of))
+                told = f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}", draws
+                rows.append((null, part, statistic, *told))
+    columns = ("against", "of the", "statistic", "above", "below", "z", "draws")
+    says = f"q at most {options['level']:g}; z: the median; p is at least 2 / (draws + 1)"
     table(f"heads and layers that differ from chance ({says})", columns, rows)
     for each in found.document["not_taken"]:
         say_hanging(f"- not taken: {each['quantity']}: {each['why']}")
@@ -143,11 +142,12 @@ def _show_tokens(found: AgainstChance) -> None:
             apart = [each for each in of if each["q"] <= found.document["options"]["level"]]
             above, middle = sum(each["z"] > 0 for each in apart), sorted(each["z"] for each in of)[len(of) // 2]
             what = "layers" if layers else "heads"
-            rows.append((null, what, quantity, f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}"))
-    says = f"{tokens['draws']} draws for heads, {tokens['layer_draws']} for layers and Jacobians"
+            draws = str(min(each["draws"] for each in of))
+            told = f"{above} of {len(of)}", f"{len(apart) - above}", f"{middle:+.1f}", draws
+            rows.append((null, what, quantity, *told))
     named = f"{tokens['tokens']} {'random tokens' if tokens['source'] == 'random tokens' else 'tokens of ' + tokens['source']}"
     if rows:
-        columns = ("attention drawn anew", "of", "quantity", "above", "below", "median z")
-        table(f"what {named} do, against the same layers with other attention weights ({says})", columns, rows)
+        columns = ("against", "of", "quantity", "above", "below", "z", "draws")
+        table(f"what {named} do, against the same layers with other attention weights", columns, rows)
     for each in tokens["not_taken"]:
         say_hanging(f"- not taken on tokens: {each['quantity']}: {each['why']}")

@@ -208,8 +208,9 @@ def recheck_chance(
     """
     from eigentoken.checking.run import open_model
     from eigentoken.nulls.against_chance import not_taken
-    from eigentoken.numerics.layers.chance import STATISTICS
+    from eigentoken.numerics.layers.chance_statistics import STATISTICS
     from eigentoken.numerics.recheck.layers.chance_documents import recheck_chance as by_second
+    from eigentoken.rechecking.tokens_of_chance import tokens_of_chance
 
     model = open_model(document["model"]["source"] if source is None else source)
     lines = [same_weights("weights", document["model"]["fingerprint"], model.fingerprint())]
@@ -228,10 +229,10 @@ def recheck_chance(
         return [{**head, "turned": each} for head, each in zip(_heads(layer), turned, strict=True)]
 
     shown = by_second(document, _own_layers(model), heads)
-    ran = _tokens_of_chance(shown, document, model, states)
+    again = tokens_of_chance(shown, document, model, states)
     lines += lines_of(shown, {})
-    if ran:
-        why = "what layers do to tokens, Jacobians, and heads with more than a bilinear form were made again"
+    if again:
+        why = f"what the second arithmetic has no formula for was made again: layers {', '.join(map(str, again))}"
         answer = "fails" if any(each.where.startswith("tokens") for each in shown.found) else "holds"
         lines.append(Rechecked("tokens", "as displayed", "holds", answer, why, AGAIN))
     done()
@@ -246,61 +247,6 @@ def recheck_chance(
         Rechecked(each.where, "as displayed", "holds", each.answer, each.why, AGAIN) for each in shown.found[before:]
     ]
     return Recheck(lines, shown.not_covered())
-
-
-def _tokens_of_chance(shown: Shown, document: dict[str, Any], model: Model, states: object) -> bool:
-    """What is measured on tokens: the same tokens run again, nothing of a cache; not covered where they are not here.
-
-    Whether they were run.
-    """
-    from dataclasses import replace
-
-    from numpy import asarray, float64
-
-    from eigentoken.checking.layers import rotary_pairs
-    from eigentoken.checking.observe import layers_run
-    from eigentoken.checking.own_states import own_states, states_of_prompts
-    from eigentoken.checking.prompts import read_prompts
-    from eigentoken.nulls.on_tokens import HEAD_SHARE, LAYER_SHARE, on_tokens
-    from eigentoken.numerics.layers.heads_on_tokens import read_by_attention
-    from eigentoken.numerics.recheck.layers.chance_documents import corrections
-    from eigentoken.numerics.recheck.layers.chance_on_tokens import PlainHeads, recheck_tokens
-
-    stated, options = document["tokens"], document["options"]
-    if stated is None:
-        if states is not None:
-            raise ValueError("this document is about no tokens: leave states out")
-        shown.cover(("tokens",))
-        return False
-    given = None
-    if states is not None and (stated["ids"] is not None or stated["source"] == "random tokens"):
-        raise ValueError(f"the tokens of this document are {stated['source']}, which it says itself: leave states out")
-    if stated["ids"] is not None:
-        given = replace(states_of_prompts(read_prompts([stated["ids"]], model), model), source=stated["source"])
-    elif stated["source"] != "random tokens":
-        if states is None:
-            return False
-        given = replace(own_states(states, model), source=stated["source"])
-    if stated["draws"] != options["draws"] // HEAD_SHARE or stated["layer_draws"] != options["draws"] // LAYER_SHARE:
-        shown.fails(("tokens", "draws"), "heads get half of the draws, layers a tenth")
-        return False
-    count = max(2, stated["tokens"])
-    fresh = on_tokens(model, draws=options["draws"], seed=options["seed"], tokens=count, own=given, keep=False)
-    if given is not None:
-        given = replace(given, array=given.array[..., :count, :], others=())
-    plain = {}
-    for layer, state in layers_run(model, 1, count, options["seed"], given):
-        if layer.rules.scores() or layer.rules.weights() or layer.rules.values() or layer.rules.terms is not None:
-            continue
-        seen = asarray(read_by_attention(layer.block(), state.input[0].astype(float64)), dtype=float64)
-        pairs = rotary_pairs(layer)
-        turned = None if pairs is None else (list(pairs.first), list(pairs.second), pairs.frequencies)
-        names = (*STORED, "q_bias", "k_bias", "v_bias")
-        heads = [{"turned": turned, **{name: getattr(head, name) for name in names}} for head in layer.heads]
-        plain[layer.index] = PlainHeads(heads, seen, layer.mask.allowed(len(seen)))
-    recheck_tokens(shown, stated, fresh, plain, options["seed"])
-    corrections(shown, ("tokens", "tests"), stated["tests"])
-    return True
 
 
 def recheck_steer(document: dict[str, Any], source: object, seconds: float, done: Callable[[], None]) -> Recheck:
