@@ -334,7 +334,16 @@ NOT_ATTENTION = {
     "a recurrent model": ("rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"),
     "a convolutional model": ("wavtokenizer-dec",),
 }
-HYBRIDS: tuple[str, ...] = ("jamba", "falcon-h1", "nemotron_h", "nemotron_h_moe", "granitehybrid", "lfm2", "lfm2moe", "plamo2")
+HYBRIDS: tuple[str, ...] = (
+    "jamba",
+    "falcon-h1",
+    "nemotron_h",
+    "nemotron_h_moe",
+    "granitehybrid",
+    "lfm2",
+    "lfm2moe",
+    "plamo2",
+)
 HYBRIDS += ("qwen3next", "qwen35", "qwen35moe", "kimi-linear")
 
 
