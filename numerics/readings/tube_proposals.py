@@ -54,7 +54,7 @@ class _NoOrbit(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Orbit:
+class ClosedOrbit:
     """A closed orbit: its states at equal times of one period, the period, and how often each coordinate winds."""
 
     states: Floats
@@ -160,7 +160,7 @@ def _scale(instance: Instance) -> float:
     return max(total, 1e-3)
 
 
-def closed_orbit(instance: Instance, pull: float) -> Orbit | None:
+def closed_orbit(instance: Instance, pull: float) -> ClosedOrbit | None:
     """The orbit that the trajectory from the tokens approaches, where it comes back to itself."""
     field, unit = _velocity(instance, pull), 1 / _scale(instance)
     x = _state(instance)
@@ -181,7 +181,7 @@ def closed_orbit(instance: Instance, pull: float) -> Orbit | None:
         return None
 
 
-def _followed(right: Any, first: Floats, unit: float, whole: float) -> Orbit | None:
+def _followed(right: Any, first: Floats, unit: float, whole: float) -> ClosedOrbit | None:
     """From the state on, until what comes back is where it was."""
     from scipy.integrate import solve_ivp
 
@@ -204,7 +204,7 @@ def _followed(right: Any, first: Floats, unit: float, whole: float) -> Orbit | N
             if np.abs(x - start - whole * turns).max() < CLOSED:
                 times = np.linspace(0, period, FINENESS[-1] * WITHIN, endpoint=False)
                 run = solve_ivp(right, (0.0, period), x, method="DOP853", rtol=1e-11, atol=1e-12, t_eval=times)
-                return Orbit(run.y.T, period, tuple(int(each) for each in turns))
+                return ClosedOrbit(run.y.T, period, tuple(int(each) for each in turns))
     return None
 
 
@@ -267,7 +267,7 @@ def _proposals(instance: Instance) -> Iterator[Tube]:
             yield Tube(made, orbit.windings, step, Fraction(eps), _rational(rate / 4), _rational(pull))
 
 
-def _pull(instance: Instance, orbit: Orbit) -> float:
+def _pull(instance: Instance, orbit: ClosedOrbit) -> float:
     """Enough to come back to the sphere: there ``(1 - x^T W x)' = -2 (x^T W u + pull) (1 - x^T W x)``, x^T W u in the mean."""
     field = _velocity(instance, 0.0)
     metric = (
