@@ -227,7 +227,7 @@ ELSEWHERE = {
     "src/eigentoken/output.py": "paper.tex in a temporary folder",
     "src/eigentoken/api/rechecking.py": "a document in a temporary folder",
     "numerics/dynamics/drawing.py": "a picture in memory",
-    "numerics/layers/chance.py": "a stream that the caller opened through eigentoken.files",
+    "numerics/layers/chance_draws.py": "a stream that the caller opened through eigentoken.files",
     "numerics/layers/chance_turned.py": "a stream that the caller opened through eigentoken.files",
     "src/eigentoken/nulls/on_tokens.py": "a stream that the caller opened through eigentoken.files",
     "src/eigentoken/checking/inside.py": "a line of progress in a temporary folder",

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.layers.chance_nulls import WIDEST, shares_of
-from eigentoken.numerics.recheck.layers.chance_on_tokens import Held, PlainHeads, defined, widest
+from eigentoken.numerics.recheck.layers.chance_on_tokens import HeldOnTokens, PlainHeads, defined, widest
 
 __all__ = ["ACTIVATIONS", "PlainLayer"]
 
@@ -66,12 +67,16 @@ class PlainLayer:
     plain: PlainHeads
     state: Floats
     shared: Sequence[int]
-    parts: Mapping[str, Any]
+    parts: Mapping[str, Json]
+
+    @property
+    def _parts(self) -> Mapping[str, Any]:
+        return self.parts
 
     # -- the layer -----------------------------------------------------------------------------------------------------------
 
     def _norm(self, name: str, x: Floats) -> Floats:
-        told = self.parts[name]
+        told = self._parts[name]
         if told is None:
             return x
         middle = x - np.average(x, axis=-1)[..., None] if told["centred"] else x
@@ -82,37 +87,37 @@ class PlainLayer:
 
     def read(self) -> Floats:
         """The tokens as the attention reads them."""
-        return self._norm("attention_norm", self.state) if self.parts["pre_norm"] else self.state
+        return self._norm("attention_norm", self.state) if self._parts["pre_norm"] else self.state
 
     def _scaled(self, half: str, update: Floats) -> Floats:
-        gain = self.parts[f"{half}_gain"]
+        gain = self._parts[f"{half}_gain"]
         normed = self._norm(f"{half}_update_norm", update)
         return normed if gain is None else normed * np.asarray(gain, dtype=np.float64)
 
     def _inner(self, x: Floats) -> Floats:
         def through(name: str, y: Floats) -> Floats:
-            bias = self.parts[f"{name}_bias"]
-            found = np.einsum("...j,ij->...i", y, np.asarray(self.parts[name], dtype=np.float64), optimize=True)
+            bias = self._parts[f"{name}_bias"]
+            found = np.einsum("...j,ij->...i", y, np.asarray(self._parts[name], dtype=np.float64), optimize=True)
             return np.asarray(found if bias is None else found + np.asarray(bias, dtype=np.float64))
 
-        act = ACTIVATIONS[self.parts["activation"]]
+        act = ACTIVATIONS[self._parts["activation"]]
         wide = through("up", x)
-        return through("down", act(wide) if self.parts["gate"] is None else wide * act(through("gate", x)))
+        return through("down", act(wide) if self._parts["gate"] is None else wide * act(through("gate", x)))
 
     def after(self, update: Floats) -> tuple[Floats, Floats]:
         """What is added for an update of the attention, and the tokens after the layer."""
-        pre, added = self.parts["pre_norm"], self._scaled("attention", update)
+        pre, added = self._parts["pre_norm"], self._scaled("attention", update)
         middle = self.state + added
         middle = middle if pre else self._norm("attention_norm", middle)
-        if self.parts["up"] is None:
+        if self._parts["up"] is None:
             return added, middle
-        entering = np.broadcast_to(self.state, middle.shape) if self.parts["parallel"] else middle
+        entering = np.broadcast_to(self.state, middle.shape) if self._parts["parallel"] else middle
         inner = self._inner(self._norm("feed_forward_norm", entering) if pre else entering)
         found = middle + self._scaled("feed_forward", inner)
         return added, found if pre else self._norm("feed_forward_norm", found)
 
     def _with_bias(self, update: Floats) -> Floats:
-        bias = self.parts["out_bias"]
+        bias = self._parts["out_bias"]
         return update if bias is None else update + np.asarray(bias, dtype=np.float64)
 
     # -- what is measured ----------------------------------------------------------------------------------------------------
@@ -167,13 +172,13 @@ class PlainLayer:
         """What each head puts out before O (N, n, r) of rows (N, H, n, .) without biases."""
         found = []
         for place, head in enumerate(self.plain.heads):
-            weights = self.plain.weights(head, q[:, place], k[:, place])
+            weights = self.plain.weights(place, q[:, place], k[:, place])
             bias = head["v_bias"]
             values = v[:, place] if bias is None else v[:, place] + np.asarray(bias, dtype=np.float64)
             found.append(weights @ values)
         return found
 
-    def held(self, layer: int, many: int, seed: int) -> Iterator[Held]:
+    def held(self, layer: int, many: int, seed: int) -> Iterator[HeldOnTokens]:
         """The tests of the layer, in the order of a document."""
         values = self.measured()
         for null, of in self.draws(many, seed).items():

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigentoken.documents.chance_document import TokenTest
 from eigentoken.files.documents import Json
 from eigentoken.numerics.recheck.documents.shown import Shown
 
-__all__ = ["Held", "PlainHeads", "defined", "held_heads", "recheck_tokens", "widest"]
+__all__ = ["HeldOnTokens", "PlainHeads", "defined", "held_heads", "recheck_tokens", "widest"]
 
 Floats = NDArray[np.float64]
 NEAR = 1e-6
@@ -44,14 +45,16 @@ class PlainHeads:
         Q, K, V, O = (np.asarray(own[name], dtype=np.float64) for name in "QKVO")
         before = self.x @ (O @ V).T
         values = before if own["v_bias"] is None else before + O @ np.asarray(own["v_bias"], dtype=np.float64)
-        weights = self.weights(own, (self.x @ Q.T)[None], (self.x @ K.T)[None])[0]
+        weights = self.weights(head, (self.x @ Q.T)[None], (self.x @ K.T)[None])[0]
         most = widest(weights @ values)
         found = {"contraction": most / widest(values), "spread": most / widest(self.x)}
         if own["turned"] is None:
             found["Jacobian"] = float(_stretch(own, (Q[None], K[None], V[None]), O.T[None], self.x, weights[None])[0])
         return found
 
-    def weights(self, own: Mapping[str, Any], q: Floats, k: Floats) -> Floats:
+    def weights(self, head: int, q: Floats, k: Floats) -> Floats:
+        """Of the rows (N, n, r) of its queries and keys without biases."""
+        own: Mapping[str, Any] = self.heads[head]
         q, k = (
             rows if own[name] is None else rows + np.asarray(own[name], dtype=np.float64)
             for rows, name in ((q, "q_bias"), (k, "k_bias"))
@@ -92,7 +95,7 @@ class PlainHeads:
             for null, (matrices, out) in put.items():
                 q, k, v = (along @ part[..., :m].swapaxes(-1, -2) for part in matrices)
                 v = v if own["v_bias"] is None else v + np.asarray(own["v_bias"], dtype=np.float64)
-                weights, values = self.weights(own, q, k), v @ out
+                weights, values = self.weights(head, q, k), v @ out
                 most, first = widest(weights @ values), widest(values)
                 found[null].setdefault("contraction", []).append(most / first)
                 found[null].setdefault("spread", []).append(most / widest(self.x))
@@ -161,7 +164,7 @@ def widest(rows: Floats) -> Any:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldOnTokens:
     """One value on tokens against its draws: of how many, and the p-values that a value so near may have."""
 
     layer: int
@@ -175,13 +178,13 @@ class Held:
     p: tuple[float, float]
 
     @classmethod
-    def again(cls, test: Mapping[str, Any]) -> Held:
+    def again(cls, test: TokenTest) -> HeldOnTokens:
         """What the issuer's code makes of it now."""
-        names = ("layer", "head", "quantity", "null", "value", "mean", "deviation", "draws")
-        return cls(**{name: test[name] for name in names}, p=(test["p"], test["p"]))
+        where = test["layer"], test["head"], test["quantity"], test["null"]
+        return cls(*where, test["value"], test["mean"], test["deviation"], test["draws"], (test["p"], test["p"]))
 
 
-def held_heads(layer: int, plain: PlainHeads, draws: int, jacobians: int, seed: int) -> Iterator[Held]:
+def held_heads(layer: int, plain: PlainHeads, draws: int, jacobians: int, seed: int) -> Iterator[HeldOnTokens]:
     """The tests of the heads of a layer, in the order of a document."""
     for head in range(len(plain.heads)):
         values, drawn = plain.values(head), plain.draws(head, draws, seed, jacobians)
@@ -189,16 +192,20 @@ def held_heads(layer: int, plain: PlainHeads, draws: int, jacobians: int, seed: 
             yield from (held for name in of for held in defined(layer, head, name, null, values[name], of[name]))
 
 
-def defined(layer: int, head: int | None, quantity: str, null: str, value: float, draws: Floats) -> Iterator[Held]:
+def defined(
+    layer: int, head: int | None, quantity: str, null: str, value: float, draws: Floats
+) -> Iterator[HeldOnTokens]:
     """One test, where the value and enough draws are defined."""
     kept = draws[np.isfinite(draws)]
     if math.isfinite(value) and len(kept) >= FEWEST:
         deviation = float(kept.std())
         p = [_p_value(value, kept, slip * NEAR * max(abs(value), deviation)) for slip in (-1, 1)]
-        yield Held(layer, head, quantity, null, value, float(kept.mean()), deviation, len(kept), (p[0], p[1]))
+        yield HeldOnTokens(layer, head, quantity, null, value, float(kept.mean()), deviation, len(kept), (p[0], p[1]))
 
 
-def recheck_tokens(shown: Shown, stated: Mapping[str, Json], of: Mapping[str, Json], found: Sequence[Held]) -> None:
+def recheck_tokens(
+    shown: Shown, stated: Mapping[str, Json], of: Mapping[str, Json], found: Sequence[HeldOnTokens]
+) -> None:
     """``of``: what the document says of its tokens, as it must be; ``found``: every test of it, made again."""
     for name in ("tokens", "sha256", "ids", "draws", "layer_draws", "quantities", "not_taken"):
         shown.same(("tokens", name), of[name])

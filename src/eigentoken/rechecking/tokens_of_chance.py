@@ -32,7 +32,7 @@ def tokens_of_chance(shown: Shown, document: dict[str, Any], model: Model, state
     from eigentoken.checking.prompts import read_prompts
     from eigentoken.nulls.on_tokens import HEAD_SHARE, LAYER_SHARE, on_tokens
     from eigentoken.numerics.recheck.layers.chance_documents import corrections
-    from eigentoken.numerics.recheck.layers.chance_on_tokens import Held, held_heads, recheck_tokens
+    from eigentoken.numerics.recheck.layers.chance_on_tokens import HeldOnTokens, held_heads, recheck_tokens
 
     stated, options = document["tokens"], document["options"]
     if stated is None:
@@ -56,16 +56,16 @@ def tokens_of_chance(shown: Shown, document: dict[str, Any], model: Model, state
     if given is not None:
         given = replace(given, array=given.array[..., :count, :], others=())
     seed, many, few = options["seed"], stated["draws"], stated["layer_draws"]
-    second: dict[int, list[Held]] = {}
+    second: dict[int, list[HeldOnTokens]] = {}
     for layer, state in layers_run(model, 1, count, seed, given):
         plain = _plain(layer, asarray(state.input[0], dtype=float64))
         if plain is not None:
             of_heads = held_heads(layer.index, plain.plain, many, few, seed)
             second[layer.index] = [*of_heads, *plain.held(layer.index, few, seed)]
     fresh = on_tokens(model, draws=options["draws"], seed=seed, tokens=count, own=given, keep=False, skip=second.keys())
-    again: dict[int, list[Held]] = {}
+    again: dict[int, list[HeldOnTokens]] = {}
     for test in fresh["tests"]:
-        again.setdefault(test["layer"], []).append(Held.again(test))
+        again.setdefault(test["layer"], []).append(HeldOnTokens.again(test))
     both = second | again
     recheck_tokens(shown, stated, fresh, [held for layer in sorted(both) for held in both[layer]])
     corrections(shown, ("tokens", "tests"), stated["tests"])
