@@ -35,7 +35,16 @@ from eigentoken.numerics.certified.enclosures import MatrixError
 from eigentoken.numerics.certified.error_free_products import two_sum
 from eigentoken.numerics.certified.rounding import Array
 
-__all__ = ["DEVICES", "TorchDevice", "arithmetic_of", "exact_in_integers", "present", "quickest", "sliced_in_integers"]
+__all__ = [
+    "DEVICES",
+    "TorchDevice",
+    "arithmetic_of",
+    "exact_in_integers",
+    "named",
+    "present",
+    "quickest",
+    "sliced_in_integers",
+]
 
 DEVICES: Final = ("cpu", "cuda", "mps", "auto")
 WIDTH: Final = 8  # bits of a digit
@@ -208,24 +217,37 @@ def present() -> list[str]:
     return [*names, "mps"] if torch.backends.mps.is_available() else names
 
 
-@lru_cache(maxsize=8)
-def arithmetic_of(device: str) -> DeviceArithmetic:
-    """The arithmetic of ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` (a device if there is one, else the processor).
+def named(device: str) -> str:
+    """The device of this machine that is meant by ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` (one that is there).
 
-    >>> arithmetic_of("cpu").name
+
+    >>> named("cpu")
     'cpu'
     """
     if device == "cpu":
-        return NUMPY
+        return device
     kind, _, number = device.partition(":")
     if kind not in DEVICES or (number and (kind != "cuda" or not number.isdigit())):
         raise MatrixError(f"device must be one of {', '.join(DEVICES)} or cuda:NUMBER, got {device!r}")
     here = present()
     if device == "auto":
-        return arithmetic_of(here[1]) if len(here) > 1 else NUMPY
+        return here[1] if len(here) > 1 else "cpu"
     wanted = "cuda:0" if device == "cuda" else device
     if wanted not in here:
         raise MatrixError(f"device {device!r} is not on this machine: torch sees {', '.join(here)}")
+    return wanted
+
+
+@lru_cache(maxsize=8)
+def arithmetic_of(device: str) -> DeviceArithmetic:
+    """The arithmetic of the device that is meant (:func:`named`).
+
+    >>> arithmetic_of("cpu").name
+    'cpu'
+    """
+    wanted = named(device)
+    if wanted == "cpu":
+        return NUMPY
     return quickest(wanted, ("float32", "int8") if wanted == "mps" else ("", "int8"))
 
 

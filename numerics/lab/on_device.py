@@ -12,8 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from eigentoken.numerics.certified.arithmetic import NUMPY
-from eigentoken.numerics.certified.devices import TorchDevice, arithmetic_of
+from eigentoken.numerics.certified.devices import named
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.device_trajectories import on
 from eigentoken.theory.language import claims
@@ -39,16 +38,14 @@ def search_device(name: str) -> str:
     >>> search_device("cpu")
     'cpu'
     """
-    found = arithmetic_of(name)
-    if found is NUMPY or not isinstance(found, TorchDevice):
+    found = named(name)
+    if found != "mps":
+        return found
+    if name == "auto":
         return "cpu"
-    if found.slices:
-        if name == "auto":
-            return "cpu"
-        raise ValueError(
-            f"device {name!r} has no double precision, in which the search looks: take cpu, or cuda where it is"
-        )
-    return found.name
+    raise ValueError(
+        f"device {name!r} has no double precision, in which the search looks: take cpu, or cuda where it is"
+    )
 
 
 def looked_at(claim: Claim, batch: Batch, device: str) -> Tensor:

@@ -324,13 +324,13 @@ def test_what_was_not_converted_is_another_model(
 
 
 def test_an_architecture_that_is_not_in_the_table(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(str(tmp_path / "m.gguf"), "rwkv7")
+    writer = gguf.GGUFWriter(str(tmp_path / "m.gguf"), "grok")
     writer.add_tensor("token_embd.weight", np.ones((4, 4), np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    with pytest.raises(ModelError, match=r"rwkv7.*supported in GGUF: llama, qwen2, qwen3"):
+    with pytest.raises(ModelError, match=r"grok.*supported in GGUF: llama, qwen2, qwen3"):
         load(tmp_path / "m.gguf")
 
 

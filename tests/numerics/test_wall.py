@@ -19,6 +19,7 @@ RECHECK = sorted((ROOT / "numerics" / "recheck").rglob("*.py"))
 NEUTRAL = {
     "eigentoken.files.arrays": "headers of array files",
     "eigentoken.files.documents": "JSON, read strictly",
+    "eigentoken.documents.chance_document": "the types of a document: which keys, which kinds of values",
     "eigentoken.theory.language.verdicts": "the three words and the document of a certificate",
     "eigentoken.theory.classification.sentences": "sentences made of their arguments",
     "eigentoken.theory.language.reasons": "sentences made of their arguments",

@@ -23,7 +23,7 @@ from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.systems.algebra import LoopAlgebra
 from eigentoken.theory.systems.system import Time
 
-__all__ = ["box_is_far", "contracts", "far", "fraction", "holds_start", "moves", "total"]
+__all__ = ["box_is_far", "contracts", "far", "fraction", "holds_start", "total"]
 
 
 def contracts(look: IndependentInstance, data: Mapping[str, Json], *, framed: bool = False) -> bool:
@@ -148,12 +148,8 @@ def _two_tokens_off(place: Any, box: Any) -> bool:
     return False
 
 
-def moves(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
-    """No state of the box is at rest."""
-    return _box_moves(look, region_box(look, data))
-
-
 def _box_moves(look: IndependentInstance, box: list[list[Any]]) -> bool:
+    """No state of the box is at rest."""
     image, _ = interval_jacobian(look.instance, box)
     if look.instance.system.time is Time.FLOW:
         return any(_not_zero(a) for token in image for a in token)
