@@ -81,9 +81,13 @@ class WeightReader:
             if name.endswith(anchor) and (len(name) == len(anchor) or name[-len(anchor) - 1] == ".")
         ]
         if len(found) != 1:
-            state = "missing" if not found else f"there under several prefixes ({some(sorted(found))})"
+            if found:
+                raise ModelError(
+                    f"{self.store.where}: the tensor {anchor} is there under several prefixes ({some(sorted(found))}): several "
+                    "models in one file; keep the tensors of one of them in a file of their own"
+                )
             raise ModelError(
-                f"{self.store.where}: the tensor {anchor} is {state}; found {some(sorted(self.store.infos))}: "
+                f"{self.store.where}: the tensor {anchor} is missing; found {some(sorted(self.store.infos))}: "
                 "is the configuration that of this checkpoint?"
             )
         return WeightReader(self.store, found[0])

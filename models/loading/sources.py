@@ -105,7 +105,10 @@ def named(source: str, revision: str | None = None, part: str | None = None) -> 
     'org/name@step1000#decoder'
     """
     if revision and Path(source).expanduser().exists():
-        raise ModelError(f"{source}: a revision is of a hub id, and this is a file or folder: leave it out")
+        raise ModelError(
+            f"{source}: a revision is of a hub id, and this is a file or folder: leave it out; `eigentoken compare` takes the "
+            "saved steps of a training as files or folders"
+        )
     return source + (f"@{revision}" if revision else "") + (f"#{part}" if part else "")
 
 
@@ -180,7 +183,9 @@ def _checkpoint_in(folder: Path) -> Path:
         if len(fitting) == 1:
             return member(folder, fitting[0], str(folder))
         if fitting:
-            raise ModelError(f"{folder}: several checkpoints ({some(fitting)}): name one of the files")
+            raise ModelError(
+                f"{folder}: several checkpoints ({some(fitting)}): name one of the files (`eigentoken compare` takes several)"
+            )
     if what := elsewhere(folder, names):
         raise ModelError(f"{folder}: {what}")
     inside = some(names) if names else "nothing: the folder is empty"

@@ -15,7 +15,7 @@ from eigentoken.documents.check_document import Interval as IntervalDocument
 from eigentoken.documents.compare_document import Direction
 from eigentoken.numerics.layers.quantities import Interval, as_json, divided_interval
 
-__all__ = ["directions", "head_quantities", "layer_quantities", "parted"]
+__all__ = ["beyond_both_ends", "directions", "head_quantities", "layer_quantities", "parted"]
 
 
 def parted(before: IntervalDocument, after: IntervalDocument) -> Direction:
@@ -33,6 +33,17 @@ def parted(before: IntervalDocument, after: IntervalDocument) -> Direction:
 def directions(values: Sequence[IntervalDocument]) -> list[Direction]:
     """From each enclosure to the next."""
     return [parted(before, after) for before, after in itertools.pairwise(values)]
+
+
+def beyond_both_ends(values: Sequence[IntervalDocument]) -> list[Direction]:
+    """``rises`` where an enclosure between the first and the last is above both, ``falls`` where one is below both.
+
+    >>> beyond_both_ends([[3.0, 3.1], [1.0, 1.1], [2.0, 2.1]]), beyond_both_ends([[1.0, 1.1], [1.05, 2.0], [3.0, 3.1]])
+    (['falls'], [])
+    """
+    turns = [(parted(values[0], each), parted(values[-1], each)) for each in values[1:-1]]
+    ways: tuple[Direction, ...] = ("rises", "falls")
+    return [way for way in ways if (way, way) in turns]
 
 
 def _ends(ends: IntervalDocument) -> Interval | None:

@@ -15,7 +15,7 @@ from eigentoken.comparing.compare import labels_of, step_numbers
 from eigentoken.comparing.page import comparison_html, comparison_json
 from eigentoken.comparing.sentences import spans
 from eigentoken.models import ModelError, load
-from eigentoken.numerics.layers.changes import directions, parted
+from eigentoken.numerics.layers.changes import beyond_both_ends, directions, parted
 from eigentoken.numerics.recheck.documents.strict import broken_rule
 from eigentoken.schemas import schema
 
@@ -75,6 +75,33 @@ def test_the_order_of_the_models_is_the_direction(steps: list[Path], tmp_path: P
     assert norm["overall"] == "falls"
 
 
+def test_what_lies_beyond_both_ends_is_said(steps: list[Path], tmp_path: Path) -> None:
+    """Doubled and halved again: the ends are equal, the saved step between them is not."""
+    there_and_back = et.compare([str(steps[0]), str(steps[1]), str(steps[0])], statements="PM-N1", work=tmp_path)
+    said = there_and_back.sentences()
+    assert (
+        "the norm of F is not told apart at the ends; between them it was higher than at both ends in layer 1 (certified)"
+        in said
+    )
+    assert any(
+        "norm of the values U" in text and text.endswith("higher than at both ends in 2 of 4 heads (certified)")
+        for text in said
+    )
+    assert not any("lower than at both ends" in text and "norm" in text for text in said)
+    one_way = et.compare([str(each) for each in steps], statements="PM-N1", work=tmp_path).sentences()
+    assert not any("between them" in text for text in one_way)
+
+
+def test_beyond_is_beyond_both_and_certified() -> None:
+    low, middle, high = [0.0, 1.0], [2.0, 3.0], [4.0, 5.0]
+    assert beyond_both_ends([low, high, middle]) == beyond_both_ends([middle, high, low]) == ["rises"]
+    assert beyond_both_ends([high, low, middle]) == ["falls"]
+    assert beyond_both_ends([middle, high, low, middle]) == ["rises", "falls"]
+    assert beyond_both_ends([low, middle, high]) == beyond_both_ends([low, high]) == []
+    assert beyond_both_ends([middle, [3.0, 5.0], middle]) == []  # it touches: nothing is certified
+    assert beyond_both_ends([middle, None, middle]) == beyond_both_ends([None, high, middle]) == []
+
+
 def test_intervals_part_or_they_do_not() -> None:
     assert parted([0.0, 1.0], [2.0, 3.0]) == "rises"
     assert parted([2.0, 3.0], [0.0, 1.0]) == "falls"
@@ -131,7 +158,10 @@ def test_the_command_and_its_refusals(steps: list[Path], tmp_path: Path) -> None
     for arguments, says in (
         (["compare", steps[0]], "two or more"),
         ([*base, "--html", tmp_path / "c.txt"], ".html file"),
-        (["check", steps[0], "--revisions", "a,b"], "a revision is of a hub id"),
+        (
+            ["check", steps[0], "--revisions", "a,b"],
+            "`eigentoken compare` takes the saved steps of a training as files or folders",
+        ),
         (["check", "org/name", "--revisions", "a,b", "--require", "PM-N1"], "--require is of one report"),
         ([*base, "--statement", "PM-N999"], "did you mean"),
     ):

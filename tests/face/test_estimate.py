@@ -41,6 +41,7 @@ def test_the_recorded_costs_grow_and_name_their_tool() -> None:
 def test_a_model_and_a_shape_are_planned() -> None:
     shared = estimate("sample:rxnmapper", jobs=4)
     assert (shared.shape.layers, shared.shape.d, shared.together) == (1, 256, 1)  # twelve layers share their weights
+    assert shared.sentences()[0] == "sample:rxnmapper: 1 layer with weights of its own, d = 256"
     large = estimate("shape:80x8192", jobs=8)
     assert large.together == 1 and not large.layer.measured
     assert large.seconds == pytest.approx(80 * large.layer.seconds)

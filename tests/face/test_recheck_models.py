@@ -127,14 +127,12 @@ def _p(factor: float, *, tokens: bool = False) -> Forge:
     """A p-value changed, and all q-values made to agree with it."""
 
     def forge(document: dict[str, Any]) -> None:
-        from eigentoken.numerics.layers.chance import benjamini_hochberg
+        from eigentoken.nulls.correction import correct
 
         tests = document["tokens"]["tests"] if tokens else document["tests"]
         place = next(n for n, each in enumerate(tests) if each["head"] is not None and 0.1 < each["p"] * factor < 1)
         tests[place]["p"] *= factor
-        family = [each for each in tests if each["null"] == tests[place]["null"] and each["head"] is not None]
-        for each, q in zip(family, benjamini_hochberg(np.array([each["p"] for each in family])), strict=True):
-            each["q"] = float(q)
+        correct(tests)
 
     return forge
 

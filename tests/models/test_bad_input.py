@@ -197,7 +197,7 @@ def test_missing_and_wrongly_shaped_tensors(folder: Path) -> None:
         save_file(good | {name: np.zeros((3, 5), np.float32)}, path)
         refused(folder, name, "(3, 5)")
     save_file(good | {f"other.{k}": v for k, v in good.items()}, path)
-    refused(folder, "several prefixes")
+    refused(folder, "several prefixes (, other.)", "keep the tensors of one of them in a file of their own")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

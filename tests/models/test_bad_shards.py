@@ -87,4 +87,4 @@ def test_indexes_that_lie(folder: Path) -> None:
 
 def test_several_files_without_an_index(folder: Path) -> None:
     sharded(folder)
-    refused(folder, "several checkpoints", "model-1.safetensors")
+    refused(folder, "several checkpoints", "model-1.safetensors", "`eigentoken compare` takes several")

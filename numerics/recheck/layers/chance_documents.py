@@ -221,10 +221,13 @@ def _compare_tests(shown: Shown, found: Sequence[tuple[dict[str, Any], _Held]]) 
 
 
 def corrections(shown: Shown, where: tuple[str, ...], tests: Sequence[Mapping[str, Json]]) -> None:
-    """Benjamini and Hochberg over the stated p-values: ``q_i = min over p_j >= p_i of p_j m / #{p <= p_j}``."""
-    families: dict[tuple[str, bool], list[int]] = {}
+    """Benjamini and Hochberg over the stated p-values: ``q_i = min over p_j >= p_i of p_j m / #{p <= p_j}``.
+
+    A family is a null of heads or of layers; tests of fewer than 40 draws, whose p-values are 0.05 or more, are another.
+    """
+    families: dict[tuple[str, bool, bool], list[int]] = {}
     for place, each in enumerate(tests):
-        families.setdefault((each["null"], each["head"] is None), []).append(place)
+        families.setdefault((each["null"], each["head"] is None, each["draws"] < 40), []).append(place)
     for places in families.values():
         p = np.array([tests[place]["p"] for place in places], dtype=np.float64)
         values, counts = np.unique(p, return_counts=True)

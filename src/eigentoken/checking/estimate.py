@@ -60,8 +60,9 @@ class Estimate:
             f"{grown:.2f}) and memory as d^2"
         )
         wall = self.seconds / self.together
+        layers = "layers with weights of their own" if shape.layers > 1 else "layer with weights of its own"
         return [
-            f"{shape.name}: {shape.layers} layers with weights of their own, d = {shape.d}",
+            f"{shape.name}: {shape.layers} {layers}, d = {shape.d}",
             f"one layer: about {_time(cost.seconds)} of one core and {cost.bytes / 1e9:.1f} GB ({how})",
             f"all layers: about {_time(self.seconds)} of processor time; {self.together} side by side, about {_time(wall)}",
             "each layer is stored as it is done: an interrupted check goes on where it stopped (--work)",

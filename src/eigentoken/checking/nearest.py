@@ -324,10 +324,8 @@ def _edited(loaded: Model, asked: Statement, layer: Layer, rows: list[NearestLay
         if "S" in row["of"]:
             why += ", or the scores are those of several heads, of positions or of a narrow head"
         raise ValueError(f"layer {layer.index}: {row['of']} cannot be written by matrices of these shapes: {why}")
-    raise ValueError(
-        f"layer {layer.index}: no neighbour that meets {asked.called} survives the rounding to {layer.stored_dtype} "
-        f"({row['says']})"
-    )
+    what = "is known" if not wanted else f"survives the rounding to {layer.stored_dtype}"
+    raise ValueError(f"layer {layer.index}: no neighbour that meets {asked.called} {what} ({row['says']})")
 
 
 def _stored_heads(layer: Layer) -> StoredHeads:

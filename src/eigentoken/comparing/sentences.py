@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from eigentoken.checking.sentences import layers_text
+from eigentoken.numerics.layers.changes import beyond_both_ends
 
 if TYPE_CHECKING:
     from eigentoken.comparing.compare import Comparison
-    from eigentoken.documents.compare_document import ComparedHead, ComparedLayer, ComparedNumber
+    from eigentoken.documents.compare_document import ComparedHead, ComparedLayer, ComparedNumber, Direction
 
 __all__ = ["sentences", "spans"]
 
@@ -28,6 +29,8 @@ HEAD_NUMBERS = {
     "value distance to symmetric over norm": "the distance of U to the symmetric matrices over its norm",
 }
 REAL = "a real simple eigenvalue leads"
+#: A saved step between the first and the last, beyond both of them.
+BETWEEN: dict[Direction, str] = {"rises": "higher than at both ends", "falls": "lower than at both ends"}
 
 
 def number_named(numbers: Sequence[ComparedNumber], name: str) -> ComparedNumber:
@@ -59,8 +62,10 @@ def sentences(found: Comparison) -> list[str]:
     for name, text in LAYER_NUMBERS.items():
         moved = {way: _layers_that(layers, name, way) for way in ("rises", "falls")}
         parts = [f"{way} in {layers_text(which, count)}" for way, which in moved.items() if which]
-        if parts:
-            said.append(f"{text} {' and '.join(parts)} (certified)")
+        between = {way: _layers_beyond(layers, name, way) for way in BETWEEN}
+        turned = [f"{BETWEEN[way]} in {layers_text(which, count)}" for way, which in between.items() if which]
+        if parts or turned:
+            said.append(_told(text, parts, turned))
     return [*said, *_heads(layers), *_statements(found, count)]
 
 
@@ -69,15 +74,30 @@ def _layers_that(layers: Sequence[ComparedLayer], name: str, way: str) -> list[i
     return sorted(number for each in moved for number in each["used_by"])
 
 
+def _layers_beyond(layers: Sequence[ComparedLayer], name: str, way: Direction) -> list[int]:
+    turned = [each for each in layers if way in beyond_both_ends(number_named(each["numbers"], name)["values"])]
+    return sorted(number for each in turned for number in each["used_by"])
+
+
+def _told(text: str, parts: Sequence[str], turned: Sequence[str]) -> str:
+    """From the first model to the last, and where one between them lies beyond both."""
+    said = " and ".join(parts) or "is not told apart at the ends"
+    between = f"; between them it was {' and '.join(turned)}" if turned else ""
+    return f"{text} {said}{between} (certified)"
+
+
 def _heads(layers: Sequence[ComparedLayer]) -> list[str]:
     heads = [(layer["layer"], head) for layer in layers for head in layer["heads"]]
     said = []
     for name, text in HEAD_NUMBERS.items():
-        ways = [number_named(head["numbers"], name)["overall"] for _, head in heads]
-        if set(ways) != {"not parted"}:
-            (way, number), *other = [(way, ways.count(way)) for way in ("rises", "falls") if way in ways]
-            also = "".join(f" and {word} in {moved}" for word, moved in other)
-            said.append(f"{text} {way} in {_of(number, len(heads))}{also} (certified)")
+        numbers = [number_named(head["numbers"], name) for _, head in heads]
+        ways = [each["overall"] for each in numbers]
+        moved = [(way, ways.count(way)) for way in ("rises", "falls") if way in ways]
+        parts = [f"{way} in {_of(number, len(heads)) if not at else number}" for at, (way, number) in enumerate(moved)]
+        beyond = {way: sum(way in beyond_both_ends(each["values"]) for each in numbers) for way in BETWEEN}
+        turned = [f"{BETWEEN[way]} in {_of(number, len(heads))}" for way, number in beyond.items() if number]
+        if parts or turned:
+            said.append(_told(text, parts, turned))
 
     def those(test: Callable[[list[str]], bool]) -> list[str]:
         return [f"{layer}.{head['head']}" for layer, head in heads if test(words_named(head, REAL))]

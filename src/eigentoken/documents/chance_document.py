@@ -41,7 +41,10 @@ class ChanceTest(TypedDict):
     z: float
     p: Annotated[Probability, Says("two-sided, from the draws")]
     q: Annotated[
-        Probability, Says("adjusted (Benjamini and Hochberg) over the heads, or the layers, and statistics of a null")
+        Probability,
+        Says(
+            "adjusted (Benjamini and Hochberg) over the heads, or layers, and statistics of a null; of fewer than 40 draws apart"
+        ),
     ]
     draws: Annotated[Natural, Says("of the null where the statistic is defined: p is at least 2 / (draws + 1)")]
 
@@ -56,7 +59,12 @@ class TokenTest(TypedDict):
     deviation: NonNegative
     z: float
     p: Annotated[Probability, Says("two-sided, from the draws")]
-    q: Annotated[Probability, Says("adjusted over the heads, or the layers, and quantities of a null on tokens")]
+    q: Annotated[
+        Probability,
+        Says(
+            "adjusted over the heads, or the layers, and quantities of a null on tokens; of fewer than 40 draws apart"
+        ),
+    ]
     draws: Annotated[Natural, Says("of the null where the quantity is defined: p is at least 2 / (draws + 1)")]
 
 

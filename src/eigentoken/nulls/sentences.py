@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from eigentoken.nulls.correction import families
 from eigentoken.output import say, say_hanging, table
 
 if TYPE_CHECKING:
@@ -46,10 +47,7 @@ def _told(found: AgainstChance, null: NullName, *, layers: bool, tokens: bool = 
     if not every:
         return f"{against}no {what} to test"
     if not apart:
-        fewest = _fewest(tests, found.document["options"]["level"])
-        few = f" (with so many draws, fewer than {fewest} of {len(tests)} tests could not be told from chance)"
-        few = " (the draws are too few for any test to differ)" if fewest > len(tests) else few if fewest > 1 else ""
-        return f"{against}all {len(every)} {what} look random{few}"
+        return against + _none_differs(tests, len(every), what, found.document["options"]["level"])
     strongest = [_strongest(tests, name) for name in apart]
     named = sorted(strongest, key=lambda each: -abs(each["z"]))
     listed = ", ".join(f"{_name(each)} ({_way(each)})" for each in named[:MOST])
@@ -64,9 +62,30 @@ def _told(found: AgainstChance, null: NullName, *, layers: bool, tokens: bool = 
     return f"{against}{len(apart)} of {len(every)} {what} do not look random: {listed}{rest}"
 
 
+def _none_differs(tests: Sequence[ChanceTest | TokenTest], count: int, what: str, level: float) -> str:
+    """No test is named: they look random, unless more lie beyond all their draws than would at random."""
+    beyond = [each for each in tests if each["p"] <= _least(each) * (1 + 1e-9)]
+    expected = sum(_least(each) for each in tests)
+    if len(beyond) > expected:
+        far = max(beyond, key=lambda each: abs(each["z"]))
+        lie = f"{len(beyond)} of {len(tests)} tests {'lie' if len(beyond) > 1 else 'lies'}"
+        return (
+            f"none of the {count} {what} is named at this level, but {lie} beyond all draws, where {expected:.2g} would at "
+            f"random; furthest: {_name(far)} ({_way(far)})"
+        )
+    untold = sum(len(each) for each in families(tests) if _fewest(each, level) > len(each))
+    few = f" (in {untold} of {len(tests)} tests the draws are too few for any to differ)" if untold else ""
+    return f"all {count} {what} look random{few}"
+
+
+def _least(test: ChanceTest | TokenTest) -> float:
+    """The smallest p-value of so many draws."""
+    return 2 / (test["draws"] + 1)
+
+
 def _fewest(tests: Sequence[ChanceTest | TokenTest], level: float) -> int:
     """How many tests must have the smallest p-value of their draws, 2 / (N + 1), for q to reach the level."""
-    least = sorted(2 / (each["draws"] + 1) for each in tests)
+    least = sorted(_least(each) for each in tests)
     reached = (place for place, p in enumerate(least, 1) if p * len(tests) <= place * level * (1 + 1e-9))
     return next(reached, len(tests) + 1)
 
