@@ -7,9 +7,10 @@ Nothing is read from a certificate: all of this is decided by the instance.
   half plane, a pair is on the axis, or 0 is a double root.
 * Mirrored tokens ``x_i = s_i v`` on the line of an eigenvector, ``B v = b v``: each ``|s_i|`` falls where ``b v^T W v < 0`` and
   rises where it is positive.
-* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable.
+* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable;
+  so are equal tokens of a map with as many at 1 and -1 as equal tokens near them come back after two layers.
 * 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
-* Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise, and an
+* Equal tokens at an eigenvector are unstable where its eigenvalue (of two layers: its square) is defective; so is 0 where mirrored tokens near it rise, and an
   even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and ``F w = 0`` for a w beside v.
 """
 
@@ -205,8 +206,11 @@ def turns_away(look: IndependentInstance) -> bool:
         return False
     if system.time is Time.MAP and not 1 + sp.sympify(look.instance.parameters["alpha"]) * mu > 0:
         return False
-    N = F - mu * sp.eye(look.instance.d)
-    return bool(sp.Matrix.hstack(N, v).rank() == N.rank())
+    one, N = sp.eye(look.instance.d), F - mu * sp.eye(look.instance.d)
+    if system.time is Time.MAP:  # two layers
+        alpha = sp.sympify(look.instance.parameters["alpha"])
+        N = (one + alpha * F) ** 2 - (1 + alpha * mu) ** 2 * one
+    return bool((N * N).rank() < N.rank())
 
 
 def _one_token_leaves(look: IndependentInstance, tokens: list[sp.Matrix], F: sp.Matrix) -> bool:
@@ -253,6 +257,8 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
         return False
     if look.at_rest() is not True:
         return False
+    if system.time is Time.MAP and _comes_back(look, tokens, values):
+        return True
     dimension = max(_rotated_rest(look, tokens, values), _rest_with_equal_weights(look, tokens, values))
     polynomial = intrinsic_charpoly(look.instance) if dimension >= 0 else None
     if dimension < 0 or polynomial is None:
@@ -261,6 +267,27 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
     while rest.degree() > 0 and rest.eval(limit) == 0:
         rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
     return bool(times == dimension and all_inside(rest, system.time))
+
+
+def _comes_back(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> bool:
+    """Equal tokens v, ``(I + alpha F) v = rho v``, ``rho > 0``: the square of f fixes as many near them as it must.
+
+    Those along an eigenvector w of ``(I + alpha F)^2`` at ``rho^2``; f has one multiplier at 1 or -1 for each, the others inside.
+    """
+    alpha, v, polynomial = sp.sympify(look.instance.parameters["alpha"]), tokens[0], intrinsic_charpoly(look.instance)
+    flat = look.instance.system.space is not Space.SPHERE
+    if flat or polynomial is None or any(token != v for token in tokens) or not alpha.is_Rational:
+        return False
+    layer = sp.eye(look.instance.d) + alpha * sum(values, sp.zeros(look.instance.d))
+    rho = (v.T * layer * v)[0, 0] / (v.T * v)[0, 0]
+    if layer * v != rho * v or not rho.is_Rational or not rho > 0:
+        return False
+    fixed = len((layer**2 - rho**2 * sp.eye(look.instance.d)).nullspace()) - 1
+    rest, times = polynomial, 0
+    for root in (1, -1):
+        while rest.degree() > 0 and rest.eval(root) == 0:
+            rest, times = rest.quo(sp.Poly(rest.gen - root, rest.gen)), times + 1
+    return bool(times == fixed and all_inside(rest, Time.MAP))
 
 
 def _rotated_rest(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> int:
