@@ -307,7 +307,7 @@ def _far_out(target: Target, unit: Unit) -> Iterator[Piece]:
         if not isinstance(score, Tensor) or batch.n < 2:
             continue
         tick()
-        for tokens in (batch.tokens, on_a_line(batch)):
+        for tokens in (batch.tokens, on_a_line(batch)) if batch.d > 1 else (batch.tokens,):
             square = (tokens**2).sum(-1).mean(-1) * torch.linalg.matrix_norm(score)
             for size in FAR_SCORES:
                 far = batch.at(tokens * (size / square.clamp_min(1e-9)).sqrt()[:, None, None])

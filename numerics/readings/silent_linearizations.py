@@ -109,7 +109,7 @@ def hidden_growth(case: Case) -> str | None:
         around = F - one * mu
     if around.rank() == (around * around).rank():
         return None
-    return "equal tokens move by the value matrix alone, and an eigenvalue as large as theirs is defective: they turn away (exact)"
+    return "equal tokens move by the values alone, and an eigenvalue as large as theirs is defective: they turn away (exact)"
 
 
 def _one_token_moved(case: Case) -> str | None:

@@ -10,8 +10,9 @@ Nothing is read from a certificate: all of this is decided by the instance.
 * A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable;
   so are equal tokens of a map with as many at 1 and -1 as equal tokens near them come back after two layers.
 * 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
-* Equal tokens at an eigenvector are unstable where its eigenvalue (of two layers: its square) is defective; so is 0 where mirrored tokens near it rise, and an
-  even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and ``F w = 0`` for a w beside v.
+* Equal tokens at an eigenvector are unstable where its eigenvalue (of two layers: its square) is defective; so is 0 where
+  mirrored tokens near it rise, and an even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and
+  ``F w = 0`` for a w beside v.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Tokens of the Euclidean flow that all go out along one direction, by the second arithmetic: sympy and mpmath intervals.
 
 With ``u^T B = b u^T`` the heights ``h = u^T x`` obey ``h_i' = b sum_j a_ij h_j``.  Where ``b > 0`` and all are positive, the
-smallest grows like ``e^{bt}``.  Else let ``B e = b e``, ``u^T e = 1``, ``y = x - h e``, ``|B y| <= |b| |y|``, and ``b e^T W e > 0``.
-On the set ``|h_i| > r``, ``|y_i| < k |h_i| - m`` every pair of tokens has a score of modulus at least ``g |h_i h_j|``, of the sign of
-``b h_i h_j``.  A token with f friends (that sign is positive) and o others goes out where ``o < f q r``, ``q = g r exp(1 + g r^2)``,
-and the set is kept where ``2 k o < m f q``.
+smallest grows like ``e^{bt}``.  Else let ``B e = b e``, ``u^T e = 1``, ``y = x - h e``, ``|B y| <= |b| |y|``, ``b e^T W e > 0``.
+On the set ``|h_i| > r``, ``|y_i| < k |h_i| - m`` every pair of tokens has a score of modulus at least ``g |h_i h_j|`` and
+the sign of ``b h_i h_j``.  A token with f friends (that sign is positive) and o others goes out where ``o < f q r``, with
+``q = g r exp(1 + g r^2)``, and the set is kept where ``2 k o < m f q``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def all_go_out(look: IndependentInstance, data: Mapping[str, Any]) -> bool:
         return False
     b = (u.T * B * u)[0, 0] / (u.T * u)[0, 0]
     heights = list(X * u)
-    if u.T * B != b * u.T or b == 0:
+    if not (u.T * B - b * u.T).is_zero_matrix or b == 0:
         return False
     if data["direction"] is None:
         return bool(b > 0) and all(h > 0 for h in heights)
