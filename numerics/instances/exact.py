@@ -503,25 +503,26 @@ def placed_exactly_each_at(place: EachAt, batch: Batch, denominator: int, diagon
 @PLACED_EXACTLY.register(Polygonal)
 def placed_exactly_polygonal(place: Polygonal, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
     """Antipodal tokens; a triangle of three; where weights are equal also pairs w, -w in the directions that they have."""
-    pairs = _opposite_pairs(batch) if batch.system.score is None and batch.system.space is Space.SPHERE else None
-    if pairs is not None and batch.n > 2:
-        found: list[tuple[Fraction, ...]] = []
-        for w in pairs:
-            made = sphere_point(w, denominator)
-            found += [tuple(made), tuple(-a for a in made)]
-        return tuple(found)
-    if batch.n % 2 == 0:
-        return _on_axis(batch, 0, batch.n // 2)
-    if batch.n != 3 or batch.d < 2:
-        return None
     rest = ("0",) * (batch.d - 2)
-    return (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
+    triangle = (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
+    odd = batch.n % 2
+    if odd and (batch.n < 3 or batch.d < 2):
+        return None
+    uniform = batch.system.score is None and batch.system.space is Space.SPHERE
+    pairs = _opposite_pairs(batch, 3 * odd) if uniform and batch.n > 3 else None
+    if pairs is None:
+        return (triangle if batch.n == 3 else None) if odd else _on_axis(batch, 0, batch.n // 2)
+    found: list[tuple[Any, ...]] = list(triangle) if odd else []
+    for w in pairs:
+        made = sphere_point(w, denominator)
+        found += [made, tuple(-a for a in made)]
+    return tuple(found)
 
 
-def _opposite_pairs(batch: Batch) -> list[list[float]] | None:
-    """The first token of each pair, where each second token is the negative of the one before it."""
-    x = batch.tokens[0]
-    if batch.n % 2 or float((x[0::2] + x[1::2]).abs().max()) > PAIRED:
+def _opposite_pairs(batch: Batch, first: int) -> list[list[float]] | None:
+    """The first token of each pair from the given place on, where each second token is the negative of the one before it."""
+    x = batch.tokens[0, first:]
+    if float((x[0::2] + x[1::2]).abs().max()) > PAIRED:
         return None
     found: list[list[float]] = x[0::2].tolist()
     return found

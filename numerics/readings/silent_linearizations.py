@@ -33,11 +33,12 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import acb, fmpq, fmpq_mat
+from flint import acb, arb, arb_mat, fmpq, fmpq_mat
 
 from eigentoken.numerics.instances.exact_values import Case, relation_truth, zero
 from eigentoken.numerics.readings.exact_places import same_tokens
 from eigentoken.theory.classification.classification import Classification, ExactEigenvalue
+from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.system import Space, Time
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
 
 #: A direction of growth is looked for among combinations of eigenvectors with these denominators.
 DENOMINATORS = (1, 2, 5, 20, 100)
+BITS_HERE = 128
 
 
 def exact_rows(rows: Any) -> list[list[fmpq]] | None:
@@ -355,30 +357,45 @@ def _equal_weights_rest(case: Case) -> int | None:
 
     ``(A (x) F) x = 0`` is linear; its solutions are a manifold where its rank on the tangent spaces is its rank.
     """
-    system, tokens = case.instance.system, exact_rows(case.instance.tokens)
-    F = values_together(case)
-    if system.space is Space.ELLIPSOID or system.rotary is not None or tokens is None or F is None:
+    system, F, tokens = case.instance.system, values_together(case), case.instance.tokens
+    if system.space is Space.ELLIPSOID or system.rotary is not None or F is None:
         return None
     heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
     scores = [entry for head in heads for row in head[system.score] for entry in row] if system.score else []
     if any(zero(sp.sympify(entry)) is not True for entry in scores):
         return None
     n, d, mask = case.n, case.d, case.instance.mask
-    flat = system.space is Space.EUCLIDEAN
-    width = d if flat else d - 1
-    push, tangent = fmpq_mat(n * d, n * d), fmpq_mat(n * d, n * width)
+    push = fmpq_mat(n * d, n * d)
     for i in range(n):
         seen = [j for j in range(n) if mask is None or mask[i][j]]
         for j in seen:
             for a in range(d):
                 for b in range(d):
                     push[i * d + a, j * d + b] = F[a, b] / len(seen)
-        reduced, rank = fmpq_mat([[fmpq(0)] * d if flat else tokens[i]]).rref()
-        for column, vector in enumerate(_null_space(reduced, rank, d)):
-            for a in range(d):
-                tangent[i * d + a, i * width + column] = vector[a]
-    state = fmpq_mat([[entry] for token in tokens for entry in token])
-    if any(entry != 0 for entry in (push * state).entries()):
+    reduced, rank = push.rref()
+    state = [sp.sympify(entry) for token in tokens for entry in token]
+    rows = [[reduced[i, j] for j in range(n * d)] for i in range(rank)]
+    sums = (
+        sum((sp.Rational(int(a.p), int(a.q)) * x for a, x in zip(row, state, strict=True)), sp.Integer(0))
+        for row in rows
+    )
+    if any(zero(each) is not True for each in sums):
         return None
-    full = push.rank()
-    return n * width - full if (push * tangent).rank() == full else None
+    flat = system.space is Space.EUCLIDEAN
+    return n * (d if flat else d - 1) - rank if flat or rank == 0 or _seen_by_tangents(rows, state, d) else None
+
+
+def _seen_by_tangents(rows: list[list[fmpq]], state: list[sp.Expr], d: int) -> bool:
+    """Has ``R P``, R the rows and P the projections on the tangent spaces of the tokens, full rank (in balls)?"""
+    with precision(BITS_HERE):
+        x = [expression_ball(entry, BITS_HERE) for entry in state]
+        made = []
+        for row in rows:
+            along = [arb(a) for a in row]
+            for start in range(0, len(state), d):
+                height = sum((along[c] * x[c] for c in range(start, start + d)), arb(0))
+                for c in range(start, start + d):
+                    along[c] = along[c] - height * x[c]
+            made.append(along)
+        matrix = arb_mat(made)
+        return bool((matrix * matrix.transpose()).det() > 0)

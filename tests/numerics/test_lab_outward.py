@@ -41,6 +41,7 @@ load()
 B, W, V = matrix("B"), matrix("W"), matrix("V")
 ALMOST, TOP, ORIGIN = AlmostEveryConverges(Zero()), LyapunovStable(ConsensusAt(V, 1)), LyapunovStable(Zero())
 MINUS, SHEARED = [[-1, 0], [0, -1]], [[-2, 1], [0, -2]]
+TRIANGLE = [[1, 0], ["-1/2", "sqrt(3)/2"], ["-1/2", "-sqrt(3)/2"]]
 RHOMBUS = [[1, 0], [-1, 0], ["3/5", "4/5"], ["-3/5", "-4/5"]]
 
 
@@ -170,6 +171,20 @@ def test_manifolds_of_rest_attract() -> None:
         assert CLAIM_TRUTH(AlmostEveryConverges(ConsensusSet()), look, forged) is None
 
 
+def test_odd_numbers_of_tokens() -> None:
+    """A triangle and a pair: entries with a root, decided in balls and again in intervals; where it repels, refused."""
+    five, claim = [*TRIANGLE, *RHOMBUS[2:]], AlmostEveryConverges(AtMostClusters(4))
+    found = ("fails", "limit/attracting-manifold", False)
+    assert answers(claim, Instance.of("oja-flow", five, V=MINUS)) == found
+    assert answers(claim, Instance.of("oja-map", five, V=[[-2, 1], [1, -3]], alpha="1/4")) == found
+    forged = {"kind": "limit/attracting-manifold", "data": {}}
+    for values, tokens in (([[1, 0], [0, 1]], five), (MINUS, [*TRIANGLE, *RHOMBUS[1:3]]), ([[-1, 0], [0, 1]], five)):
+        for further in ({}, {"alpha": "1/4"}):
+            other = Instance.of("oja-map" if further else "oja-flow", tokens, V=values, **further)
+            assert CERTIFIED(claim, Case(other, 1, 1)).is_undecided
+            assert CLAIM_TRUTH(claim, IndependentInstance(other, 1, 1), forged) is None
+
+
 def layer(values: Any, **further: Any) -> Instance:
     return Instance.of("oja-map", [[1, *[0] * (len(values) - 1)]] * 2, V=values, **{"alpha": 1, **further})
 
@@ -232,6 +247,7 @@ FALSE = [
         "clusters in space", "oja-flow", [Symmetric(V), NegativeDefinite(V)], AlmostEveryConverges(AtMostClusters(2)),
         n=[4], d=[3],
     ),
+    Conjecture("five clusters", "oja-flow", IsIdentity(-V), AlmostEveryConverges(AtMostClusters(4)), n=[5], d=[2]),
     Conjecture(
         "three on a line", "token-flow", [IsIdentity(-B), Symmetric(W), NegativeDefinite(W)], ALMOST, n=[3], d=[1]
     ),

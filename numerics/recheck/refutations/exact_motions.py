@@ -27,8 +27,10 @@ from mpmath import iv
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
     exact_count,
+    interval,
     interval_jacobian,
     intrinsic_charpoly,
+    is_definite,
     middle,
 )
 from eigentoken.theory.systems.system import Space, Time
@@ -263,7 +265,7 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
     dimension = max(_rotated_rest(look, tokens, values), _rest_with_equal_weights(look, tokens, values))
     polynomial = intrinsic_charpoly(look.instance) if dimension >= 0 else None
     if dimension < 0 or polynomial is None:
-        return dimension >= 0 and system.time is Time.FLOW and _counted(look, dimension)
+        return dimension >= 0 and _counted(look, dimension)
     limit, rest, times = int(system.time is Time.MAP), polynomial, 0
     while rest.degree() > 0 and rest.eval(limit) == 0:
         rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
@@ -310,18 +312,35 @@ def _rest_with_equal_weights(look: IndependentInstance, tokens: list[sp.Matrix],
     system, n, d = look.instance.system, look.instance.n, look.instance.d
     heads = look.instance.parameters["heads"] if system.multihead else (look.instance.parameters,)
     scores = [sp.Matrix(head[system.score]) for head in heads] if system.score else []
-    if any(not M.is_zero_matrix for M in scores) or any(not e.is_Rational for token in tokens for e in token):
+    if any(not M.is_zero_matrix for M in scores):
         return -1
     F, mask = sum(values, sp.zeros(d)), look.instance.mask
     rows = [[1 if mask is None or mask[i][j] else 0 for j in range(n)] for i in range(n)]
     weights = sp.Matrix([[sp.Rational(entry, sum(row)) for entry in row] for row in rows])
     push = sp.kronecker_product(weights, F)
-    if not (push * sp.Matrix.vstack(*tokens)).is_zero_matrix:
+    if any(sp.simplify(entry) != 0 for entry in push * sp.Matrix.vstack(*tokens)):
         return -1
     flat = system.space is Space.EUCLIDEAN
+    if not flat and any(not e.is_Rational for token in tokens for e in token):
+        return n * (d - 1) - push.rank() if _full_rank_on_tangents(push, tokens) else -1
     tangent = sp.eye(n * d) if flat else sp.diag(*[sp.Matrix.hstack(*token.T.nullspace()) for token in tokens])
     seen = (push * tangent).rank()
     return int(tangent.cols - seen) if seen == push.rank() else -1
+
+
+def _full_rank_on_tangents(push: sp.Matrix, tokens: list[sp.Matrix]) -> bool:
+    """Independent rows of the pushes stay so on the tangent spaces: their Gram matrix there is definite, in intervals."""
+    x = [[interval(entry) for entry in token] for token in tokens]
+    made = []
+    for i in push.T.rref()[1]:
+        parts = [[interval(entry) for entry in push.row(i)[j * len(t) : (j + 1) * len(t)]] for j, t in enumerate(x)]
+        heights = [
+            sum((a * b for a, b in zip(part, t, strict=True)), iv.mpf(0)) for part, t in zip(parts, x, strict=True)
+        ]
+        made.append(
+            [a - h * b for part, t, h in zip(parts, x, heights, strict=True) for a, b in zip(part, t, strict=True)]
+        )
+    return is_definite([[sum((a * b for a, b in zip(p, q, strict=True)), iv.mpf(0)) for q in made] for p in made])
 
 
 def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
@@ -337,11 +356,14 @@ def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
 
 
 def _counted(look: IndependentInstance, dimension: int) -> bool:
-    """Right of a line left of the axis there are as many eigenvalues as the manifold has dimensions: those are its zeros."""
-    _, matrix = interval_jacobian(look.instance, pull=iv.mpf(50))
-    values = np.linalg.eigvals(np.array([[middle(entry) for entry in row] for row in matrix])).real
-    below = [float(each) for each in values if each < -1e-6]
-    return bool(below) and exact_count(matrix, max(below) / 2) == dimension
+    """Right of a line left of the axis (outside a smaller circle) are as many eigenvalues as the manifold has dimensions."""
+    discrete = look.instance.system.time is Time.MAP
+    _, matrix = interval_jacobian(look.instance, pull=None if discrete else iv.mpf(50))
+    values = np.linalg.eigvals(np.array([[middle(entry) for entry in row] for row in matrix]))
+    parts = np.abs(values) - 1 if discrete else values.real
+    below = [float(each) for each in parts if each < -1e-6]
+    shift = max(below, default=0.0) / 2 + int(discrete)
+    return bool(below) and exact_count(matrix, shift, look.instance.system.time) == dimension
 
 
 def falls_to_zero_or_stays(look: IndependentInstance) -> bool:
