@@ -23,6 +23,7 @@ from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import STOCHASTIC, MatrixPlan, Plan, exact_value, float_value
+from eigentoken.numerics.instances.polygon_tokens import polygon_tokens
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
@@ -46,9 +47,6 @@ from eigentoken.theory.systems.system import Space
 __all__ = ["ExactDraft", "Rows", "batch_of", "draft", "exact_rows", "rows_of", "turned"]
 
 Rows = tuple[tuple[Fraction, ...], ...]
-
-#: Tokens whose sum is below this are opposite to each other, for a proposal.
-PAIRED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -502,30 +500,9 @@ def placed_exactly_each_at(place: EachAt, batch: Batch, denominator: int, diagon
 
 @PLACED_EXACTLY.register(Polygonal)
 def placed_exactly_polygonal(place: Polygonal, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
-    """Antipodal tokens; a triangle of three; where weights are equal also pairs w, -w in the directions that they have."""
-    rest = ("0",) * (batch.d - 2)
-    triangle = (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
-    odd = batch.n % 2
-    if odd and (batch.n < 3 or batch.d < 2):
-        return None
-    uniform = batch.system.score is None and batch.system.space is Space.SPHERE
-    pairs = _opposite_pairs(batch, 3 * odd) if uniform and batch.n > 3 else None
-    if pairs is None:
-        return (triangle if batch.n == 3 else None) if odd else _on_axis(batch, 0, batch.n // 2)
-    found: list[tuple[Any, ...]] = list(triangle) if odd else []
-    for w in pairs:
-        made = sphere_point(w, denominator)
-        found += [made, tuple(-a for a in made)]
-    return tuple(found)
-
-
-def _opposite_pairs(batch: Batch, first: int) -> list[list[float]] | None:
-    """The first token of each pair from the given place on, where each second token is the negative of the one before it."""
-    x = batch.tokens[0, first:]
-    if float((x[0::2] + x[1::2]).abs().max()) > PAIRED:
-        return None
-    found: list[list[float]] = x[0::2].tolist()
-    return found
+    """Without push: antipodal tokens; a triangle of three; where weights are equal also with pairs w, -w."""
+    made = polygon_tokens(batch, denominator)
+    return _on_axis(batch, 0, batch.n // 2) if made is None and batch.n % 2 == 0 else made
 
 
 @PLACED_EXACTLY.register(Zero)
