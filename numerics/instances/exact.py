@@ -23,6 +23,7 @@ from eigentoken.numerics.instances.clusters import exact_cluster
 from eigentoken.numerics.instances.construction import step_equation
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.instances.plans import STOCHASTIC, MatrixPlan, Plan, exact_value, float_value
+from eigentoken.numerics.instances.polygon_tokens import polygon_tokens
 from eigentoken.numerics.instances.rational import rounded, sphere_point
 from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language import terms
@@ -499,12 +500,9 @@ def placed_exactly_each_at(place: EachAt, batch: Batch, denominator: int, diagon
 
 @PLACED_EXACTLY.register(Polygonal)
 def placed_exactly_polygonal(place: Polygonal, batch: Batch, denominator: int, diagonal: bool) -> Tokens | None:
-    if batch.n % 2 == 0:
-        return _on_axis(batch, 0, batch.n // 2)
-    if batch.n != 3 or batch.d < 2:
-        return None
-    rest = ("0",) * (batch.d - 2)
-    return (("1", "0", *rest), ("-1/2", "sqrt(3)/2", *rest), ("-1/2", "-sqrt(3)/2", *rest))
+    """Without push: antipodal tokens; a triangle of three; where weights are equal also with pairs w, -w."""
+    made = polygon_tokens(batch, denominator)
+    return _on_axis(batch, 0, batch.n // 2) if made is None and batch.n % 2 == 0 else made
 
 
 @PLACED_EXACTLY.register(Zero)

@@ -173,8 +173,8 @@ class Case:
             return _evaluate(expression, leaves, bits)
 
 
-@EXACT.register(terms.Eigenvalue)
-def exact_eigenvalue(number: terms.Eigenvalue, case: Case, ell: int | None) -> sp.Expr | None:
+@EXACT.register(terms.Eigenvalue, terms.EigenvalueRealPart)
+def exact_eigenvalue(number: terms.MatrixNumber, case: Case, ell: int | None) -> sp.Expr | None:
     ordered = _ordered(number.args[0], case)
     if ordered is None:
         return None
@@ -202,7 +202,13 @@ def exact_score_at_eigenvector(number: terms.ScoreAtEigenvector, case: Case, ell
     return (vector.T * case.matrix(number.args[0]) * vector)[0, 0] / (vector.T * vector)[0, 0]
 
 
-@EXACT.register(terms.Angle, terms.HeadNorm, terms.EigenvalueModulus, terms.EigenvalueRealPart)
+@EXACT.register(terms.EigenvalueModulus)
+def exact_eigenvalue_modulus(number: terms.EigenvalueModulus, case: Case, ell: int | None) -> sp.Expr | None:
+    value = exact_eigenvalue(number, case, ell)
+    return None if value is None else abs(value)
+
+
+@EXACT.register(terms.Angle, terms.HeadNorm)
 def exact_angle(number: terms.MatrixNumber, case: Case, ell: int | None) -> None:
     return None
 

@@ -17,7 +17,7 @@ from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Conve
 from eigentoken.theory.language.places import ConsensusAt, SomeEquilibrium, Zero
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["known_starts"]
+__all__ = ["known_starts", "on_a_line"]
 
 #: Equal tokens are looked at after so many units of ``1/|B|``, and a little later.
 LATE, LATER = 30.0, 33.7
@@ -97,3 +97,14 @@ def _of_lines(claim: Claim | None, batch: Batch, name: str, score: str) -> Itera
             heights.append(min(best[0], 1.0))
     if rows:
         yield batch.take(rows).at(torch.stack(tokens)), torch.tensor(heights, dtype=torch.float64)
+
+
+def on_a_line(batch: Batch) -> Tensor:
+    """The tokens at their lengths on both sides of the line of an eigenvector of the values, that of the largest modulus."""
+    values, vectors = torch.linalg.eig(batch.named(str(batch.system.value)))
+    top = values.abs().argmax(-1)
+    line = vectors.real.gather(-1, top[:, None, None].expand(-1, batch.d, 1)).squeeze(-1)
+    line = line / torch.linalg.vector_norm(line, dim=-1, keepdim=True).clamp_min(1e-12)
+    sides = 1.0 - 2.0 * (torch.arange(batch.n) % 2).double()
+    lengths = torch.linalg.vector_norm(batch.tokens, dim=-1) * sides
+    return lengths.unsqueeze(-1) * line.unsqueeze(1)

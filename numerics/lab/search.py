@@ -29,7 +29,7 @@ from eigentoken.numerics.instances.structured import mirrored_states, structured
 from eigentoken.numerics.lab.ascent import climb
 from eigentoken.numerics.lab.follow_up import restless
 from eigentoken.numerics.lab.gathering import SEEN, Gathered, Piece, Unit, UnitResult
-from eigentoken.numerics.lab.known_starts import known_starts
+from eigentoken.numerics.lab.known_starts import known_starts, on_a_line
 from eigentoken.numerics.lab.premises import within_premise
 from eigentoken.numerics.lab.rings import growing_rings, has_rings
 from eigentoken.numerics.lab.separating_starts import on_circles, starts_between
@@ -39,7 +39,15 @@ from eigentoken.numerics.readings.batched_jacobians import spectrum
 from eigentoken.numerics.readings.observed_claims import ON_BOUNDARY
 from eigentoken.numerics.readings.trajectories import distance, problem_of
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges, Diverges, Stable
-from eigentoken.theory.language.places import AntipodalAt, BipartiteAt, ConsensusAt, ConsensusSet, SomeEquilibrium, Zero
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    BipartiteAt,
+    ConsensusAt,
+    ConsensusSet,
+    Polygonal,
+    SomeEquilibrium,
+    Zero,
+)
 from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.terms import k, matrix
 from eigentoken.theory.systems.system import Space, Time
@@ -223,6 +231,8 @@ def _equilibria(target: Target, unit: Unit) -> Iterator[Piece]:
     places: list[Any] = [AntipodalAt()]
     if name is not None:
         places += [BipartiteAt(matrix(name), k), ConsensusAt(matrix(name), k)]
+    if target.plan.system.score is None:
+        places.append(Polygonal())  # a manifold of equilibria, where weights are equal
     if target.plan.system.space is Space.EUCLIDEAN:
         if isinstance(inner, Converges):
             yield from _rings(target, unit)
@@ -288,7 +298,7 @@ def _rings(target: Target, unit: Unit) -> Iterator[Piece]:
 
 
 def _far_out(target: Target, unit: Unit) -> Iterator[Piece]:
-    """Starts so far out that each token attends to one alone: there the cones of an escape can be certified."""
+    """Starts so far out that each token attends to one alone, or to one end: there an escape can be certified."""
     name = target.plan.system.score
     if name is None or not isinstance(getattr(target.inner, "place", None), Zero | SomeEquilibrium):
         return
@@ -297,12 +307,13 @@ def _far_out(target: Target, unit: Unit) -> Iterator[Piece]:
         if not isinstance(score, Tensor) or batch.n < 2:
             continue
         tick()
-        square = (batch.tokens**2).sum(-1).mean(-1) * torch.linalg.matrix_norm(score)
-        for size in FAR_SCORES:
-            far = batch.at(batch.tokens * (size / square.clamp_min(1e-9)).sqrt()[:, None, None])
-            far = far.take(condition_violation(target.plan, far) < 0)
-            if far.count:
-                yield Piece(far, target.violation(far), target.plan, far.count)
+        for tokens in (batch.tokens, on_a_line(batch)) if batch.d > 1 else (batch.tokens,):
+            square = (tokens**2).sum(-1).mean(-1) * torch.linalg.matrix_norm(score)
+            for size in FAR_SCORES:
+                far = batch.at(tokens * (size / square.clamp_min(1e-9)).sqrt()[:, None, None])
+                far = far.take(condition_violation(target.plan, far) < 0)
+                if far.count:
+                    yield Piece(far, target.violation(far), target.plan, far.count)
 
 
 def _known(target: Target, unit: Unit) -> Iterator[Piece]:

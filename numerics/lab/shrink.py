@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import sympy as sp
 import torch
 
 from eigentoken.numerics.deadline import OutOfTime, limited, tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.exact import ExactDraft, batch_of, draft
-from eigentoken.numerics.instances.exact_values import Case
+from eigentoken.numerics.instances.exact_values import Case, NoValue
 from eigentoken.numerics.instances.joining import joined
 from eigentoken.numerics.instances.plans import Contradiction, Plan
 from eigentoken.numerics.instances.rational import LADDER
@@ -32,8 +34,12 @@ from eigentoken.numerics.lab.rings import FINE
 from eigentoken.numerics.lab.simplify import simplify
 from eigentoken.numerics.lab.targets import Target
 from eigentoken.numerics.readings.trajectories import run
+from eigentoken.theory.classification.instances import Instance, InstanceError
 from eigentoken.theory.language.claims import AlmostEveryConverges, Converges
+from eigentoken.theory.language.conditions import Relation
 from eigentoken.theory.language.places import AntipodalAt
+from eigentoken.theory.language.readings import CERTIFIED
+from eigentoken.theory.systems.system import Space
 
 __all__ = ["Tried", "debunked", "shrink"]
 
@@ -140,7 +146,12 @@ def _first(job: _Shrinking, finding: SearchFinding, seed: int, end: float | None
 
 
 def debunked(target: Target, finding: SearchFinding) -> bool:
-    """Is the violation an artefact of rounding?  At a rational instance next to it the claim certainly holds."""
+    """Is the violation an artefact of rounding?
+
+    A condition that is an inequality certainly fails of its own numbers, or at a rational instance next to it the claim holds.
+    """
+    if _misses_a_condition(target, finding.batch):
+        return True
     if target.about_limits:
         return False
     made = draft(finding.plan, finding.batch, LADDER[-1], as_it_stands=target.claim is None)
@@ -148,6 +159,36 @@ def debunked(target: Target, finding: SearchFinding) -> bool:
     if made is None or instance is None:
         return False
     return claim_verdict(target, Case(instance, made.k, made.p)).is_holds
+
+
+def _misses_a_condition(target: Target, batch: Batch) -> bool:
+    """Does a strict inequality between numbers of the matrices certainly fail of the floats as they are, taken exactly?
+
+    Eigenvalues of a matrix that is nearly defective are known to half of the digits only, so that floats may see it hold.
+    """
+    asked = [each for each in target.conjecture.conditions if isinstance(each, Relation)]
+    asked = [each for each in asked if isinstance(each.relation, sp.StrictGreaterThan | sp.StrictLessThan)]
+    flat = batch.system.space is Space.EUCLIDEAN
+    tokens = [[str(int(a == 0 and not flat)) for a in range(batch.d)]] * batch.n
+    try:
+        given = {name: _exactly(value) for name, value in batch.parameters.items() if value is not None}
+        case = Case(Instance.of(batch.system.name, tokens, **given), batch.k, batch.p) if asked else None
+        return case is not None and any(CERTIFIED(each, case).is_fails for each in asked)
+    except (InstanceError, TypeError, ValueError, NoValue):
+        return False
+
+
+def _exactly(value: Any) -> Any:
+    """The numbers of a batch of one, as texts that are exactly these floats."""
+    if isinstance(value, list | tuple):
+        return [{name: _exactly(each) for name, each in head.items()} for head in value]
+    if not isinstance(value, torch.Tensor):
+        raise TypeError("numbers that depend on time")
+
+    def texts(entry: Any) -> Any:
+        return [texts(each) for each in entry] if isinstance(entry, list) else str(Fraction(entry))
+
+    return texts(value[0].tolist())
 
 
 def _smaller_shapes(plan: Plan, batch: Batch) -> list[tuple[int, int, int, int]]:

@@ -6,14 +6,16 @@
   cycle;
 * a tube around a closed curve that no trajectory leaves (:mod:`eigentoken.numerics.readings.periodic_tubes`): a periodic orbit;
 * equal tokens on the circle that turn for ever and attract (:mod:`eigentoken.numerics.readings.turning_consensus`);
-* a manifold of equilibria ``(w, -w)`` whose boundary multipliers are exactly as many as its dimension, all others inside:
-  it is normally attracting (cited: Aulbach, Continuous and Discrete Dynamics near Manifolds of Equilibria, 1984), so an
-  open set of starts tends to it;
+* a manifold of equilibria (states ``(w, -w)``, rotated states, states of equal weights without push) whose boundary multipliers
+  are exactly as many as its dimension, all others inside: it is normally attracting (cited: Aulbach, Continuous and Discrete
+  Dynamics near Manifolds of Equilibria, 1984), so an open set of starts tends to equilibria as near to this one as one likes:
+  they are off a closed place where it is;
 * an exact start whose trajectory is enclosed until it is in such a region
   (:mod:`eigentoken.numerics.readings.starts_in_a_basin`);
 * two starts on the circle that reach consensus from opposite sides: some start between them reaches none
   (:mod:`eigentoken.numerics.readings.bracketed_starts`);
 * a start of the Euclidean flow in a cone that is kept and in which tokens grow (:mod:`eigentoken.numerics.readings.escapes`);
+* starts of the Euclidean flow from which all tokens go out along one direction (:mod:`eigentoken.numerics.readings.outward`);
 * starts of the Euclidean flow whose trajectories are known exactly (:mod:`eigentoken.numerics.readings.euclidean_orbits`);
 * consensus starts of the Euclidean flow, where ``x' = B x`` exactly, with every eigenvalue of B in the open right half.
 """
@@ -31,13 +33,23 @@ from eigentoken.numerics.readings.contraction_regions import Region, contraction
 from eigentoken.numerics.readings.escapes import Escape, escape
 from eigentoken.numerics.readings.euclidean_orbits import known_orbit
 from eigentoken.numerics.readings.exact_places import at_place, same_tokens
+from eigentoken.numerics.readings.outward import outward
 from eigentoken.numerics.readings.periodic_tubes import Tube, start_box
 from eigentoken.numerics.readings.region_places import box_avoids, region_avoids, region_moves
+from eigentoken.numerics.readings.silent_linearizations import manifold_of_rest
 from eigentoken.numerics.readings.starts_in_a_basin import capture
 from eigentoken.numerics.readings.tube_proposals import periodic_tube
 from eigentoken.numerics.readings.turning_consensus import turning_consensus
 from eigentoken.theory.language import claims, terms
-from eigentoken.theory.language.places import AntipodalAt, ConsensusAt, Place, Polygonal, SomeEquilibrium, Zero
+from eigentoken.theory.language.places import (
+    AntipodalAt,
+    Clustering,
+    ConsensusAt,
+    Place,
+    Polygonal,
+    SomeEquilibrium,
+    Zero,
+)
 from eigentoken.theory.language.regions import StateRegion
 from eigentoken.theory.language.verdicts import Certificate, Verdict, VerdictAnswer, fails, undecided
 from eigentoken.theory.systems.system import Space, Time
@@ -62,6 +74,9 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         cone = escape(case) if isinstance(place, Zero | SomeEquilibrium) else None
         if cone is not None and (every or cone.symmetry is None):
             return _refuted(case, "escape", _escape_told(cone), cone.as_data())
+        out = outward(case) if isinstance(place, Zero | SomeEquilibrium) else None
+        if out is not None:
+            return _refuted(case, "outward", out.told, out.as_data())
     elif every and isinstance(place, SomeEquilibrium | ConsensusAt):
         orbit = known_orbit(case)
         if orbit is not None and orbit.rests is False:
@@ -90,10 +105,10 @@ def limit_verdict(claim: Any, case: Case) -> Verdict:
         tube = periodic_tube(case, lambda each: box_avoids(place, case, start_box(case.instance, each)))
     if tube is not None:
         return _refuted(case, "periodic-tube", _tube_told(tube), tube.as_data())
-    if outside and found.equilibrium.is_holds:
+    if outside and found.equilibrium.is_holds and not isinstance(place, Clustering):  # every other place is closed
         manifold = _attracting_manifold(case, found)
         if manifold is not None:
-            return _refuted(case, "attracting-manifold", manifold, {"dimension": case.d - 1})
+            return _refuted(case, "attracting-manifold", manifold, {})
     arc = bracketing_arc(place, case) if every else None
     if arc is not None:
         ends = [[str(a) for a in turn(case.instance.tokens[-1], arc.m, sign)] for sign in (-1, 1)]
@@ -153,7 +168,10 @@ def _refuted(case: Case, kind: str, reason: str, data: dict[str, Any]) -> Verdic
 
 
 def _attracting_manifold(case: Case, found: Any) -> str | None:
-    """The antipodal states ``(w, ..., -w)``, all of them equilibria, normally attracting at this one."""
+    """Equilibria around this one that attract an open set of starts: antipodal states, or another manifold that is known."""
+    rest = manifold_of_rest(case, found)
+    if rest is not None:
+        return f"{rest}: the manifold attracts an open set of starts"
     if not case.instance.system.standard or found.linearization != "marginal":
         return None
     if at_place(AntipodalAt(), case) is not True:

@@ -15,6 +15,7 @@ the last is one on definite rational matrices.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -324,17 +325,19 @@ def _cone(inner: Floats, gaps: Sequence[Floats], cut: float, multiplier: float) 
     T = np.concatenate([ahead[:, :count], behind[:, : size - count]], 1)
     if count == 0 or abs(np.linalg.det(T)) < 1e-9:
         return None
-    blocks = np.linalg.solve(T, inner @ T)
-    up = blocks[:count, :count] - cut * np.eye(count)
-    form_up = solve_continuous_lyapunov(up.T, np.eye(count))
-    form_down = np.zeros((size - count, size - count))
-    if count < size:
-        down = blocks[count:, count:] - cut * np.eye(size - count)
-        form_down = -solve_continuous_lyapunov(down.T, -np.eye(size - count))
     seen = [T[:, :count].T @ each @ T[:, :count] for each in gaps]
     least = min((float(np.linalg.eigvalsh(each).min()) for each in seen), default=1.0)
     if least <= 1e-6:
         return None
+    blocks = np.linalg.solve(T, inner @ T)
+    up = blocks[:count, :count] - cut * np.eye(count)
+    form_down = np.zeros((size - count, size - count))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an ill-conditioned proposal is refused by the check
+        form_up = solve_continuous_lyapunov(up.T, np.eye(count))
+        if count < size:
+            down = blocks[count:, count:] - cut * np.eye(size - count)
+            form_down = -solve_continuous_lyapunov(down.T, -np.eye(size - count))
     most = max((float(np.linalg.norm(each, 2)) for each in gaps), default=1.0)
     weight = multiplier * most if count < size else 0.0
     share = least / 4 / weight / float(np.linalg.norm(form_up, 2)) if weight else 1.0

@@ -19,7 +19,7 @@ from eigentoken.numerics.dynamics.torch_algebra import TorchAlgebra, derivative_
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.instances.regions import in_loops, margin_of
 from eigentoken.numerics.readings.batched_jacobians import spectrum
-from eigentoken.numerics.readings.seen_silences import growth_nearby
+from eigentoken.numerics.readings.seen_silences import growth_nearby, only_carried
 from eigentoken.numerics.readings.trajectories import distance, problem_of, run, states_along
 from eigentoken.theory.language import claims, terms
 from eigentoken.theory.language.observables import Observable
@@ -32,6 +32,8 @@ __all__ = ["AWAY", "ON_BOUNDARY", "exact_check_follows", "observe", "rate_of"]
 #: A settled trajectory farther than this from the claimed limit has gone elsewhere.
 AWAY = 1e-2
 CLOSE = 1e-8
+#: A start at distance 1e-4 that ends farther than this has left.
+GONE = 0.1
 #: Nearer to the boundary of stability the linearization says nothing in floats.
 SILENT = 1e-6
 #: Tokens that grew by this factor are seen as diverging.
@@ -143,6 +145,7 @@ def _matched(seen: Tensor, expected: Tensor) -> Tensor:
 def observed_lyapunov_stable(claim: claims.LyapunovStable, batch: Batch) -> Tensor:
     """A state that moves, or an eigenvalue outside; where the linearization is silent, starts at distance 1e-4 that escape.
 
+    A start that is carried away by a factor that does not depend on its distance, and rests there, does not escape.
     Where none is seen to escape, nothing is seen of stability either, since a slow escape takes too long: for the exact check.
     """
     motion, margin = _motion(batch), spectrum(batch).margin()
@@ -156,8 +159,12 @@ def observed_lyapunov_stable(claim: claims.LyapunovStable, batch: Batch) -> Tens
         generator = torch.Generator().manual_seed(batch.n * 1000 + batch.d)
         nudge = 1e-4 * torch.randn(some.tokens.shape, generator=generator, dtype=torch.float64)
         end = run(some.at(problem_of(some).retract(some.tokens + nudge)))
-        away = torch.linalg.vector_norm(end.final - some.tokens, dim=-1).amax(-1) - 0.1
-        result[silent] = torch.where(away > 0, away, torch.full_like(away, -ON_BOUNDARY))
+        away = torch.linalg.vector_norm(end.final - some.tokens, dim=-1).amax(-1)
+        left = away > GONE
+        index = left.nonzero().flatten()
+        if len(index):
+            left[index] = ~only_carried(some.take(index), nudge[index], away[index])
+        result[silent] = torch.where(left, away - GONE, torch.full_like(away, -ON_BOUNDARY))
     return result
 
 

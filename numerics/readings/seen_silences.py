@@ -15,14 +15,19 @@ from torch import Tensor
 from eigentoken.numerics.deadline import tick
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.centre_forms import centre_form
+from eigentoken.numerics.readings.trajectories import problem_of, run
 from eigentoken.theory.classification.instances import Instance, InstanceError
-from eigentoken.theory.systems.system import Space
+from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["growth_nearby", "mirrored_lines"]
+__all__ = ["growth_nearby", "mirrored_lines", "only_carried"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 #: Numbers below this are zero, for a proposal.
 SMALL = 1e-9
+#: Singular values of a matrix of entries up to 1 that are zero, and below which it is not said whether they are.
+ZERO, DOUBTFUL = 1e-8, 1e-4
+#: A start that went far is tried again at these parts of its distance, and grows by the same factor up to this part of it.
+NEARER, SAME = (1e-2, 5e-3), 0.05
 #: So many states of a batch are looked at for a form on their centre directions.
 LOOKED_AT = 8
 
@@ -44,7 +49,8 @@ def growth_nearby(batch: Batch) -> Tensor:
             even = system.space is Space.SPHERE and float(batch.tokens[index].sum(0).abs().max()) < SMALL
             found[index] = _moved(F, v) if even and batch.mask is None else 0.0
         elif system.space is not Space.EUCLIDEAN:
-            found[index] = _defective(F, v)
+            step = batch.parameters.get("alpha") if system.time is Time.MAP else None
+            found[index] = _defective(F, v, None if step is None else float(step[index]))
         elif float(np.abs(v).max()) < SMALL:
             score = batch.parameters.get(str(system.score))
             paired = isinstance(score, Tensor) and batch.mask is None and batch.n > 1 and not system.multihead
@@ -55,6 +61,23 @@ def growth_nearby(batch: Batch) -> Tensor:
         tick()
         found[index] = _on_the_centre(batch, index)
     return found
+
+
+def only_carried(batch: Batch, nudge: Tensor, far: Tensor) -> Tensor:
+    """Does a start at the nudge, which ends at a distance ``far``, only show a linear growth that ends?
+
+    Where the linear part is far from normal, a start may end a thousand times as far away as it was, at a state that is stable.
+    It is started again much nearer, and at half of that: a growth that ends has the same factor each time, and comes to rest.
+    An instability leaves by other factors (a slow one hardly moves from there), or comes to no rest.
+    """
+    size = torch.linalg.vector_norm(nudge, dim=-1).amax(-1)
+    factors, settled = [], torch.ones(batch.count, dtype=torch.bool)
+    for scale in NEARER:
+        end = run(batch.at(problem_of(batch).retract(batch.tokens + scale * nudge)))
+        factors.append(torch.linalg.vector_norm(end.final - batch.tokens, dim=-1).amax(-1) / (scale * size))
+        settled &= end.settled
+    first, second = factors
+    return settled & ((first - second).abs() <= SAME * second) & (4 * second >= far / size)
 
 
 def _on_the_centre(batch: Batch, index: int) -> float:
@@ -99,12 +122,17 @@ def _text(value: float) -> str:
     return f"{round(float(value), 8):.8f}"
 
 
-def _defective(F: Floats, v: Floats) -> float:
-    shifted = F - float(v @ F @ v) / float(v @ v) * np.eye(len(v))
-    if float(np.abs(shifted @ v).max()) > SMALL:
+def _defective(F: Floats, v: Floats, alpha: float | None) -> float:
+    """Is v an eigenvector with a defective eigenvalue?  Of a map: is the square of that of the layer?"""
+    one = np.eye(len(v))
+    mu = float(v @ F @ v) / float(v @ v)
+    around = F - mu * one
+    if float(np.abs(around @ v).max()) > SMALL or (alpha is not None and 1 + alpha * mu <= 0):
         return 0.0
-    w = np.linalg.lstsq(shifted, v, rcond=SMALL)[0]
-    return 0.1 if float(np.abs(shifted @ w - v).max()) < SMALL else 0.0
+    if alpha is not None:
+        layer = one + alpha * F
+        around = layer @ layer - (1 + alpha * mu) ** 2 * one
+    return _drifts(around)
 
 
 def _moved(F: Floats, v: Floats) -> float:
@@ -116,8 +144,13 @@ def _moved(F: Floats, v: Floats) -> float:
 
 
 def _drifts(F: Floats) -> float:
-    rank = np.linalg.matrix_rank
-    return 0.1 if rank(F, tol=SMALL) > rank(F @ F, tol=SMALL) else 0.0
+    """Is the eigenvalue 0 defective: has F^2 less rank?  Not where a singular value may be small or zero."""
+    scale = max(float(np.abs(F).max()), SMALL)
+    once, twice = (np.linalg.svd(each)[1] for each in (F / scale, F @ F / scale**2))
+    zeros = once < ZERO
+    if bool((~zeros & (once < DOUBTFUL)).any()):
+        return 0.0
+    return 0.1 if int(zeros.sum()) < int((twice < ZERO).sum()) else 0.0
 
 
 def _lines(B: Floats, W: Floats) -> list[float]:

@@ -2,10 +2,11 @@
 
 Unstable:
 
-* *defective*: equal tokens ``x = v`` with ``F v = mu v`` and ``F w = mu w + v`` for some w (F the sum of the value matrices).
-  Equal tokens stay equal and move by F alone, along the direction of ``e^{tF}(v - eps w) = e^{t mu} ((1 - eps t) v - eps w)``,
-  which reaches that of w however small eps is; a layer takes ``v - eps w`` the same way in steps.  For a Euclidean flow v = 0
-  and mu = 0;
+* *defective*: equal tokens ``x = v`` with ``F v = mu v`` and ``N w = u``, ``N u = 0``, ``u != 0`` for some w, with
+  ``N = F - mu`` (F the sum of the value matrices).  Equal tokens stay equal and move by F alone, along the direction of
+  ``e^{tF}(v - eps w) = e^{t mu} (v - eps t u - eps w)``, which goes to that of u however small eps is (past that of w, where
+  ``u = v``).  Two layers do the same with ``N = G^2 - rho^2``, ``G = I + alpha F``, ``rho = 1 + alpha mu > 0``.  For a
+  Euclidean flow v = 0 and mu = 0;
 * *pair*: tokens ``s v, -s v, 0, ..., 0`` of a Euclidean flow with ``B v = b v`` stay such a state, and
   ``s' = 2 b s sinh(w s^2) / (2 cosh(w s^2) + n - 2)`` with ``w = v^T W v``: where ``b w > 0`` every s > 0 grows without bound.
 * *one token moved*: as many tokens at v as at -v on the sphere, equal weights, ``F v = mu v`` with ``mu > 0``, and ``F w = 0``
@@ -19,7 +20,10 @@ Stable:
   Euclidean flow: ``H' = -2 sum_i x_i^T W m_i``, and ``x_i^T W m_i >= x_i^T W m`` for the tilted means m_i and the mean m;
 * the state is on a manifold of equilibria (rotated states, or states without push of equal weights), and exactly as many
   multipliers are on the boundary as it has dimensions, all others inside. Then it is the centre manifold, on which nothing
-  moves (cited: Carr, Applications of Centre Manifold Theory, 1981).
+  moves (cited: Carr, Applications of Centre Manifold Theory, 1981);
+* the same of two layers: equal tokens move by ``G = I + alpha F`` alone, so with ``G v = rho v``, ``rho > 0``, all equal tokens
+  along a vector of ``ker(G^2 - rho^2)`` come back after two layers. These are fixed points of f^2, whose multipliers are the
+  squares of those of f: -1 counts as on the boundary.
 """
 
 from __future__ import annotations
@@ -29,17 +33,27 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import fmpq, fmpq_mat
+from flint import acb, arb, arb_mat, fmpq, fmpq_mat
 
 from eigentoken.numerics.instances.exact_values import Case, relation_truth, zero
 from eigentoken.numerics.readings.exact_places import same_tokens
-from eigentoken.theory.classification.classify import Classification
+from eigentoken.theory.classification.classification import Classification, ExactEigenvalue
+from eigentoken.theory.exactness.balls import expression_ball, precision
 from eigentoken.theory.systems.system import Space, Time
 
-__all__ = ["exact_rows", "falling_form", "hidden_growth", "manifold_of_rest", "values_together"]
+__all__ = [
+    "exact_rows",
+    "falling_form",
+    "hidden_growth",
+    "is_definite",
+    "manifold_of_rest",
+    "rational_eigenspaces",
+    "values_together",
+]
 
 #: A direction of growth is looked for among combinations of eigenvectors with these denominators.
 DENOMINATORS = (1, 2, 5, 20, 100)
+BITS_HERE = 128
 
 
 def exact_rows(rows: Any) -> list[list[fmpq]] | None:
@@ -88,13 +102,16 @@ def hidden_growth(case: Case) -> str | None:
         return None
     if system.time is Time.MAP and not _step_keeps_side(case, mu):
         return None
-    shifted = F - fmpq_mat([[mu if i == j else fmpq(0) for j in range(case.d)] for i in range(case.d)])
-    bordered = fmpq_mat([[shifted[i, j] for j in range(case.d)] + [token[i]] for i in range(case.d)])
-    if bordered.rank() > shifted.rank():
+    one = fmpq_mat([[fmpq(int(i == j)) for j in range(case.d)] for i in range(case.d)])
+    if system.time is Time.MAP:
+        layer = one + F * _step(case)
+        rho = 1 + _step(case) * mu
+        around = layer * layer - one * (rho * rho)
+    else:
+        around = F - one * mu
+    if around.rank() == (around * around).rank():
         return None
-    return (
-        "equal tokens move by the value matrix alone, and the eigenvalue of theirs is defective: they turn away (exact)"
-    )
+    return "equal tokens move by the values alone, and an eigenvalue as large as theirs is defective: they turn away (exact)"
 
 
 def _one_token_moved(case: Case) -> str | None:
@@ -123,8 +140,12 @@ def _one_token_moved(case: Case) -> str | None:
 
 
 def _step_keeps_side(case: Case, mu: fmpq) -> bool:
+    return bool(sp.sympify(case.instance.parameters["alpha"]).is_Rational and 1 + _step(case) * mu > 0)
+
+
+def _step(case: Case) -> fmpq:
     alpha = sp.sympify(case.instance.parameters["alpha"])
-    return bool(alpha.is_Rational and 1 + fmpq(int(alpha.p), int(alpha.q)) * mu > 0)
+    return fmpq(int(alpha.p), int(alpha.q))
 
 
 def _growing_pair(case: Case, B: fmpq_mat) -> str | None:
@@ -137,7 +158,7 @@ def _growing_pair(case: Case, B: fmpq_mat) -> str | None:
     if scores is None:
         return None
     W = fmpq_mat(scores)
-    for b, vectors in _rational_eigenspaces(B):
+    for b, vectors in rational_eigenspaces(B):
         v = _with_sign(W, vectors, 1 if b > 0 else -1) if b != 0 else None
         if v is not None:
             shown = ", ".join(str(entry) for entry in v)
@@ -147,7 +168,7 @@ def _growing_pair(case: Case, B: fmpq_mat) -> str | None:
     return None
 
 
-def _rational_eigenspaces(B: fmpq_mat) -> list[tuple[fmpq, list[list[fmpq]]]]:
+def rational_eigenspaces(B: fmpq_mat) -> list[tuple[fmpq, list[list[fmpq]]]]:
     """Rational eigenvalues, each with a basis of its eigenvectors."""
     d = B.nrows()
     found = []
@@ -209,14 +230,14 @@ def falling_form(case: Case) -> str | None:
     if B is None or W is None or fmpq_mat(B).det() == 0:
         return None
     P = -1 * (fmpq_mat(W) * fmpq_mat(B).inv())
-    if P.transpose() != P or not _definite(P, strict=True):
+    if P.transpose() != P or not is_definite(P, strict=True):
         return None
-    if not _definite(fmpq_mat(W) + fmpq_mat(W).transpose(), strict=False):
+    if not is_definite(fmpq_mat(W) + fmpq_mat(W).transpose(), strict=False):
         return None
     return "sum_i x_i^T P x_i with P = -W B^-1 symmetric positive definite does not rise, since sym W is semidefinite (exact)"
 
 
-def _definite(form: fmpq_mat, *, strict: bool) -> bool:
+def is_definite(form: fmpq_mat, *, strict: bool) -> bool:
     """Are the signs of the characteristic polynomial those of roots that are all positive (not negative)?"""
     p = form.charpoly()
     d = p.degree()
@@ -228,30 +249,63 @@ def _definite(form: fmpq_mat, *, strict: bool) -> bool:
 
 
 def manifold_of_rest(case: Case, found: Classification) -> str | None:
-    """Why the state is stable in the sense of Lyapunov: it is on an attracting manifold of equilibria; else ``None``."""
+    """Why the state is stable in the sense of Lyapunov: it is on an attracting manifold of equilibria; else ``None``.
+
+    Of equal tokens of a map the manifold may be one of states that come back after two layers.
+    """
     if not case.instance.system.standard or found.linearization != "marginal" or not found.equilibrium.is_holds:
         return None
     limit = 1 if case.instance.system.time is Time.MAP else 0
-    at_limit = 0
+    at_limit = flipped = 0
     for entry in found.spectrum:
         value = entry.exact
         if value is not None and zero(value - limit) is True:
             at_limit += entry.multiplicity
-        elif value is None or not _inside(value, limit, case):
+        elif limit and value is not None and zero(value + 1) is True:
+            flipped += entry.multiplicity
+        elif not _inside(entry, limit, case):
             return None
+    if flipped:
+        dimension = _returns_in_two(case)
+        return None if dimension is None or at_limit + flipped != dimension else _told(dimension, twice=True)
     dimension = case.d - 1 if _all_pairs_rest(case) else _dimension(case)
     dimension = max((each for each in (dimension, _equal_weights_rest(case)) if each is not None), default=None)
-    if dimension is None or at_limit != dimension:
-        return None
+    return None if dimension is None or at_limit != dimension else _told(dimension, twice=False)
+
+
+def _told(dimension: int, *, twice: bool) -> str:
+    where = "fixed points of two layers" if twice else "equilibria"
     return (
-        f"the state is on a manifold of equilibria of dimension {dimension}; exactly {dimension} multipliers are on the boundary "
-        "and all others inside, so nothing moves on its centre manifold (exact spectrum)"
+        f"the state is on a manifold of {where} of dimension {dimension}; exactly {dimension} multipliers are on the boundary "
+        f"and all others inside, so nothing moves on its centre manifold{' after two layers' if twice else ''} (exact spectrum)"
     )
 
 
-def _inside(value: sp.Expr, limit: int, case: Case) -> bool:
-    margin = 1 - value * sp.conjugate(value) if limit else -sp.re(value)
-    return relation_truth(case, sp.Gt(sp.simplify(margin), 0, evaluate=False)) is True
+def _inside(entry: ExactEigenvalue, limit: int, case: Case) -> bool:
+    """Is the eigenvalue certainly inside, by its exact value or its enclosure?"""
+    value = entry.exact
+    if value is not None:
+        margin = 1 - value * sp.conjugate(value) if limit else -sp.re(value)
+        return relation_truth(case, sp.Gt(sp.simplify(margin), 0, evaluate=False)) is True
+    if entry.ball is None:
+        return False
+    ball = acb(entry.ball)
+    return bool(abs(ball) < 1 if limit else ball.real < 0)
+
+
+def _returns_in_two(case: Case) -> int | None:
+    """The dimension of the equal tokens near these that come back after two layers: ``ker(G^2 - rho^2)``, one less."""
+    system, tokens = case.instance.system, case.instance.tokens
+    if system.space is not Space.SPHERE or system.time is not Time.MAP or system.rotary is not None:
+        return None
+    F, row, alpha = values_together(case), exact_rows(tokens[:1]), sp.sympify(case.instance.parameters["alpha"])
+    if any(same_tokens(x, tokens[0]) is not True for x in tokens) or F is None or row is None or not alpha.is_Rational:
+        return None
+    one = fmpq_mat([[fmpq(int(i == j)) for j in range(case.d)] for i in range(case.d)])
+    G, v = one + F * fmpq(int(alpha.p), int(alpha.q)), fmpq_mat([[entry] for entry in row[0]])
+    pivot = next(a for a, entry in enumerate(row[0]) if entry != 0)
+    rho = (G * v)[pivot, 0] / row[0][pivot]
+    return None if G * v != v * rho or not rho > 0 else int(case.d - (G * G - one * (rho * rho)).rank() - 1)
 
 
 def _dimension(case: Case) -> int | None:
@@ -303,30 +357,45 @@ def _equal_weights_rest(case: Case) -> int | None:
 
     ``(A (x) F) x = 0`` is linear; its solutions are a manifold where its rank on the tangent spaces is its rank.
     """
-    system, tokens = case.instance.system, exact_rows(case.instance.tokens)
-    F = values_together(case)
-    if system.space is Space.ELLIPSOID or system.rotary is not None or tokens is None or F is None:
+    system, F, tokens = case.instance.system, values_together(case), case.instance.tokens
+    if system.space is Space.ELLIPSOID or system.rotary is not None or F is None:
         return None
     heads = case.instance.parameters["heads"] if system.multihead else (case.instance.parameters,)
     scores = [entry for head in heads for row in head[system.score] for entry in row] if system.score else []
     if any(zero(sp.sympify(entry)) is not True for entry in scores):
         return None
     n, d, mask = case.n, case.d, case.instance.mask
-    flat = system.space is Space.EUCLIDEAN
-    width = d if flat else d - 1
-    push, tangent = fmpq_mat(n * d, n * d), fmpq_mat(n * d, n * width)
+    push = fmpq_mat(n * d, n * d)
     for i in range(n):
         seen = [j for j in range(n) if mask is None or mask[i][j]]
         for j in seen:
             for a in range(d):
                 for b in range(d):
                     push[i * d + a, j * d + b] = F[a, b] / len(seen)
-        reduced, rank = fmpq_mat([[fmpq(0)] * d if flat else tokens[i]]).rref()
-        for column, vector in enumerate(_null_space(reduced, rank, d)):
-            for a in range(d):
-                tangent[i * d + a, i * width + column] = vector[a]
-    state = fmpq_mat([[entry] for token in tokens for entry in token])
-    if any(entry != 0 for entry in (push * state).entries()):
+    reduced, rank = push.rref()
+    state = [sp.sympify(entry) for token in tokens for entry in token]
+    rows = [[reduced[i, j] for j in range(n * d)] for i in range(rank)]
+    sums = (
+        sum((sp.Rational(int(a.p), int(a.q)) * x for a, x in zip(row, state, strict=True)), sp.Integer(0))
+        for row in rows
+    )
+    if any(zero(each) is not True for each in sums):
         return None
-    full = push.rank()
-    return n * width - full if (push * tangent).rank() == full else None
+    flat = system.space is Space.EUCLIDEAN
+    return n * (d if flat else d - 1) - rank if flat or rank == 0 or _seen_by_tangents(rows, state, d) else None
+
+
+def _seen_by_tangents(rows: list[list[fmpq]], state: list[sp.Expr], d: int) -> bool:
+    """Has ``R P``, R the rows and P the projections on the tangent spaces of the tokens, full rank (in balls)?"""
+    with precision(BITS_HERE):
+        x = [expression_ball(entry, BITS_HERE) for entry in state]
+        made = []
+        for row in rows:
+            along = [arb(a) for a in row]
+            for start in range(0, len(state), d):
+                height = sum((along[c] * x[c] for c in range(start, start + d)), arb(0))
+                for c in range(start, start + d):
+                    along[c] = along[c] - height * x[c]
+            made.append(along)
+        matrix = arb_mat(made)
+        return bool((matrix * matrix.transpose()).det() > 0)

@@ -7,10 +7,12 @@ Nothing is read from a certificate: all of this is decided by the instance.
   half plane, a pair is on the axis, or 0 is a double root.
 * Mirrored tokens ``x_i = s_i v`` on the line of an eigenvector, ``B v = b v``: each ``|s_i|`` falls where ``b v^T W v < 0`` and
   rises where it is positive.
-* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable.
+* A state of tokens v and -v whose boundary multipliers are as many as the dimension of the equilibria of this form is stable;
+  so are equal tokens of a map with as many at 1 and -1 as equal tokens near them come back after two layers.
 * 0 is stable in a Euclidean flow where ``sum_i x_i^T P x_i``, ``P = -W B^{-1}``, falls.
-* Equal tokens at an eigenvector whose eigenvalue is defective are unstable; so is 0 where mirrored tokens near it rise, and an
-  even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and ``F w = 0`` for a w beside v.
+* Equal tokens at an eigenvector are unstable where its eigenvalue (of two layers: its square) is defective; so is 0 where
+  mirrored tokens near it rise, and an even number of tokens v, -v with equal weights, where ``F v = mu v``, ``mu > 0``, and
+  ``F w = 0`` for a w beside v.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ from mpmath import iv
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.interval_recheck import (
     exact_count,
+    interval,
     interval_jacobian,
     intrinsic_charpoly,
+    is_definite,
     middle,
 )
 from eigentoken.theory.systems.system import Space, Time
@@ -205,8 +209,11 @@ def turns_away(look: IndependentInstance) -> bool:
         return False
     if system.time is Time.MAP and not 1 + sp.sympify(look.instance.parameters["alpha"]) * mu > 0:
         return False
-    N = F - mu * sp.eye(look.instance.d)
-    return bool(sp.Matrix.hstack(N, v).rank() == N.rank())
+    one, N = sp.eye(look.instance.d), F - mu * sp.eye(look.instance.d)
+    if system.time is Time.MAP:  # two layers
+        alpha = sp.sympify(look.instance.parameters["alpha"])
+        N = (one + alpha * F) ** 2 - (1 + alpha * mu) ** 2 * one
+    return bool((N * N).rank() < N.rank())
 
 
 def _one_token_leaves(look: IndependentInstance, tokens: list[sp.Matrix], F: sp.Matrix) -> bool:
@@ -253,14 +260,37 @@ def rests_on_a_manifold(look: IndependentInstance) -> bool:
         return False
     if look.at_rest() is not True:
         return False
+    if system.time is Time.MAP and _comes_back(look, tokens, values):
+        return True
     dimension = max(_rotated_rest(look, tokens, values), _rest_with_equal_weights(look, tokens, values))
     polynomial = intrinsic_charpoly(look.instance) if dimension >= 0 else None
     if dimension < 0 or polynomial is None:
-        return dimension >= 0 and system.time is Time.FLOW and _counted(look, dimension)
+        return dimension >= 0 and _counted(look, dimension)
     limit, rest, times = int(system.time is Time.MAP), polynomial, 0
     while rest.degree() > 0 and rest.eval(limit) == 0:
         rest, times = rest.quo(sp.Poly(rest.gen - limit, rest.gen)), times + 1
     return bool(times == dimension and all_inside(rest, system.time))
+
+
+def _comes_back(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> bool:
+    """Equal tokens v, ``(I + alpha F) v = rho v``, ``rho > 0``: the square of f fixes as many near them as it must.
+
+    Those along an eigenvector w of ``(I + alpha F)^2`` at ``rho^2``; f has one multiplier at 1 or -1 for each, the others inside.
+    """
+    alpha, v, polynomial = sp.sympify(look.instance.parameters["alpha"]), tokens[0], intrinsic_charpoly(look.instance)
+    flat = look.instance.system.space is not Space.SPHERE
+    if flat or polynomial is None or any(token != v for token in tokens) or not alpha.is_Rational:
+        return False
+    layer = sp.eye(look.instance.d) + alpha * sum(values, sp.zeros(look.instance.d))
+    rho = (v.T * layer * v)[0, 0] / (v.T * v)[0, 0]
+    if layer * v != rho * v or not rho.is_Rational or not rho > 0:
+        return False
+    fixed = len((layer**2 - rho**2 * sp.eye(look.instance.d)).nullspace()) - 1
+    rest, times = polynomial, 0
+    for root in (1, -1):
+        while rest.degree() > 0 and rest.eval(root) == 0:
+            rest, times = rest.quo(sp.Poly(rest.gen - root, rest.gen)), times + 1
+    return bool(times == fixed and all_inside(rest, Time.MAP))
 
 
 def _rotated_rest(look: IndependentInstance, tokens: list[sp.Matrix], values: list[sp.Matrix]) -> int:
@@ -282,18 +312,35 @@ def _rest_with_equal_weights(look: IndependentInstance, tokens: list[sp.Matrix],
     system, n, d = look.instance.system, look.instance.n, look.instance.d
     heads = look.instance.parameters["heads"] if system.multihead else (look.instance.parameters,)
     scores = [sp.Matrix(head[system.score]) for head in heads] if system.score else []
-    if any(not M.is_zero_matrix for M in scores) or any(not e.is_Rational for token in tokens for e in token):
+    if any(not M.is_zero_matrix for M in scores):
         return -1
     F, mask = sum(values, sp.zeros(d)), look.instance.mask
     rows = [[1 if mask is None or mask[i][j] else 0 for j in range(n)] for i in range(n)]
     weights = sp.Matrix([[sp.Rational(entry, sum(row)) for entry in row] for row in rows])
     push = sp.kronecker_product(weights, F)
-    if not (push * sp.Matrix.vstack(*tokens)).is_zero_matrix:
+    if any(sp.simplify(entry) != 0 for entry in push * sp.Matrix.vstack(*tokens)):
         return -1
     flat = system.space is Space.EUCLIDEAN
+    if not flat and any(not e.is_Rational for token in tokens for e in token):
+        return n * (d - 1) - push.rank() if _full_rank_on_tangents(push, tokens) else -1
     tangent = sp.eye(n * d) if flat else sp.diag(*[sp.Matrix.hstack(*token.T.nullspace()) for token in tokens])
     seen = (push * tangent).rank()
     return int(tangent.cols - seen) if seen == push.rank() else -1
+
+
+def _full_rank_on_tangents(push: sp.Matrix, tokens: list[sp.Matrix]) -> bool:
+    """Independent rows of the pushes stay so on the tangent spaces: their Gram matrix there is definite, in intervals."""
+    x = [[interval(entry) for entry in token] for token in tokens]
+    made = []
+    for i in push.T.rref()[1]:
+        parts = [[interval(entry) for entry in push.row(i)[j * len(t) : (j + 1) * len(t)]] for j, t in enumerate(x)]
+        heights = [
+            sum((a * b for a, b in zip(part, t, strict=True)), iv.mpf(0)) for part, t in zip(parts, x, strict=True)
+        ]
+        made.append(
+            [a - h * b for part, t, h in zip(parts, x, heights, strict=True) for a, b in zip(part, t, strict=True)]
+        )
+    return is_definite([[sum((a * b for a, b in zip(p, q, strict=True)), iv.mpf(0)) for q in made] for p in made])
 
 
 def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
@@ -309,11 +356,14 @@ def _pairs_rest(look: IndependentInstance, tokens: list[sp.Matrix]) -> bool:
 
 
 def _counted(look: IndependentInstance, dimension: int) -> bool:
-    """Right of a line left of the axis there are as many eigenvalues as the manifold has dimensions: those are its zeros."""
-    _, matrix = interval_jacobian(look.instance, pull=iv.mpf(50))
-    values = np.linalg.eigvals(np.array([[middle(entry) for entry in row] for row in matrix])).real
-    below = [float(each) for each in values if each < -1e-6]
-    return bool(below) and exact_count(matrix, max(below) / 2) == dimension
+    """Right of a line left of the axis (outside a smaller circle) are as many eigenvalues as the manifold has dimensions."""
+    discrete = look.instance.system.time is Time.MAP
+    _, matrix = interval_jacobian(look.instance, pull=None if discrete else iv.mpf(50))
+    values = np.linalg.eigvals(np.array([[middle(entry) for entry in row] for row in matrix]))
+    parts = np.abs(values) - 1 if discrete else values.real
+    below = [float(each) for each in parts if each < -1e-6]
+    shift = max(below, default=0.0) / 2 + int(discrete)
+    return bool(below) and exact_count(matrix, shift, look.instance.system.time) == dimension
 
 
 def falls_to_zero_or_stays(look: IndependentInstance) -> bool:

@@ -336,9 +336,9 @@ def counts_outside(matrix: list[Row], time: Time, shift: float) -> int | None:
     return 1 if _dot(x, _times(H, x)).b < 0 else None
 
 
-def exact_count(matrix: list[Row], shift: float) -> int | None:
-    """The number of eigenvalues right of the line ``Re = shift``, by the signs of the pivots of H; ``None``: not told."""
-    found = _form(matrix, Time.FLOW, shift)
+def exact_count(matrix: list[Row], shift: float, time: Time = Time.FLOW) -> int | None:
+    """The number of eigenvalues right of the line ``Re = shift`` (outside the circle), by the pivots of H; ``None``: not told."""
+    found = _form(matrix, time, shift)
     return None if found is None else _negative_pivots(found[0])
 
 

@@ -14,6 +14,7 @@ from eigentoken.numerics.recheck.refutations.escapes import escapes
 from eigentoken.numerics.recheck.refutations.exact_motions import (
     finds_no_rest,
     keeps_away_from_zero,
+    rests_on_a_manifold,
     stays_in_a_ball,
     turns_and_attracts,
     turns_for_ever,
@@ -28,6 +29,7 @@ from eigentoken.numerics.recheck.refutations.interval_recheck import (
     intrinsic_charpoly,
     is_definite,
 )
+from eigentoken.numerics.recheck.refutations.outward import all_go_out
 from eigentoken.numerics.recheck.refutations.place_truths import NOT_AT
 from eigentoken.numerics.recheck.refutations.region_truths import inside, outside
 from eigentoken.numerics.recheck.refutations.regions import contracts, far, fraction, holds_start, total
@@ -59,7 +61,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/stable-cycle":
         return False if _turns_stably(look) and NOT_AT(word.place, look) else None
     if kind == "limit/attracting-manifold":
-        return False if _manifold(look) and NOT_AT(word.place, look) else None
+        attracts = rests_on_a_manifold(look) or _manifold(look)
+        return False if attracts and NOT_AT(word.place, look) else None
     if kind == "limit/captured-start":
         framed = "turns" in inner
         held = contracts(look, inner, framed=framed) and far(look, word.place, inner, framed=framed)
@@ -80,6 +83,8 @@ def limit_truth(look: IndependentInstance, word: Any, data: Mapping[str, Any]) -
     if kind == "limit/escape" and isinstance(word.place, points.Zero | points.SomeEquilibrium):
         open_set = isinstance(word, claims.AlmostEveryConverges)
         return False if escapes(look, inner, open_set=open_set) else None
+    if kind == "limit/outward" and isinstance(word.place, points.Zero | points.SomeEquilibrium):
+        return False if all_go_out(look, inner) else None
     return None
 
 
