@@ -149,6 +149,7 @@ def test_a_program_of_torchscript_is_named(folder: Path) -> None:
     refused(folder, "TorchScript", "torch.jit.load(FILE).state_dict()")
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # torch's own exporter
 def test_a_program_of_torch_package_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may hold TorchScript, which torch.jit.load does not find in it; what the refusal says to do gives the weights."""
     monkeypatch.setattr("torch.package.package_exporter._gate_torchscript_serialization", False)
