@@ -83,11 +83,21 @@ def _in_one(stream: IO[bytes]) -> Iterator[str]:
             yield f"{module}.{name}"
 
 
-def is_program(path: Path) -> bool:
-    """Is the archive a TorchScript program?"""
+def program(path: Path) -> str | None:
+    """What to do with an archive that is a program, of ``torch.package`` (which may hold TorchScript) or of TorchScript."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-    return any("/code/" in name for name in names) and any(name.endswith("/constants.pkl") for name in names)
+    if any(name.endswith("/.data/extern_modules") for name in names):
+        return (
+            "a program of torch.package, which is not run here: where you trust it, keep its weights alone, "
+            "torch.save(torch.package.PackageImporter(FILE).load_pickle(PACKAGE, RESOURCE).state_dict(), 'pytorch_model.bin')"
+        )
+    if any("/code/" in name for name in names) and any(name.endswith("/constants.pkl") for name in names):
+        return (
+            "a TorchScript program, which is not run here: where you trust it, keep its weights alone, "
+            "torch.save(torch.jit.load(FILE).state_dict(), 'pytorch_model.bin')"
+        )
+    return None
 
 
 def tensors_of(module: Inert) -> dict[str, torch.Tensor]:

@@ -19,7 +19,7 @@ import numpy as np
 from eigentoken.models.convention.errors import ModelError, brief, some
 from eigentoken.models.convention.rotary import Array
 from eigentoken.models.convention.tensors import SourceFile, TensorInfo, TensorStore
-from eigentoken.models.formats.stand_ins import Inert, is_program, stand_ins, tensors_of
+from eigentoken.models.formats.stand_ins import Inert, program, stand_ins, tensors_of
 
 if TYPE_CHECKING:
     import torch
@@ -70,11 +70,8 @@ class TorchPickleStore(TensorStore):
         except ModelError:
             raise
         except Exception as error:  # perhaps a name that torch's unpickler does not know
-            if self.is_zip and is_program(self.path):
-                raise ModelError(
-                    f"{self.where}: a TorchScript program, which is not run here: where you trust it, keep its weights "
-                    "alone, torch.save(torch.jit.load(FILE).state_dict(), 'pytorch_model.bin')"
-                ) from None
+            if self.is_zip and (what := program(self.path)):
+                raise ModelError(f"{self.where}: {what}") from None
             known = stand_ins(self.path, is_zip=self.is_zip)
             if not known:
                 raise self._not_plain(error) from None

@@ -91,7 +91,10 @@ def test_what_cannot_be_met_is_said(tmp_path: Path) -> None:
     found = et.nearest(FIRST, "AB-X1c")
     for each in found.layers:
         assert each["distance"][1] == "inf" and "no weights of these shapes meet it" in each["says"]
-    for name, says in (("AB-X1c", "no neighbour that meets .* is known .U = I asks for rank"), ("PM-L4", "not about this model")):
+    for name, says in (
+        ("AB-X1c", "no neighbour that meets .* is known .U = I asks for rank"),
+        ("PM-L4", "not about this model"),
+    ):
         with pytest.raises(ValueError, match=says):
             et.nearest(FIRST, name, tmp_path / "near")
     with pytest.raises(ValueError, match="nothing to write"):

@@ -149,6 +149,22 @@ def test_a_program_of_torchscript_is_named(folder: Path) -> None:
     refused(folder, "TorchScript", "torch.jit.load(FILE).state_dict()")
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")  # torch's own exporter
+def test_a_program_of_torch_package_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may hold TorchScript, which torch.jit.load does not find in it; what the refusal says to do gives the weights."""
+    monkeypatch.setattr("torch.package.package_exporter._gate_torchscript_serialization", False)
+    (folder / "model.safetensors").unlink()
+    for made in (torch.jit.script(torch.nn.Linear(2, 2)), torch.nn.Linear(2, 2)):
+        with torch.package.PackageExporter(str(folder / "model.pt")) as exporter:
+            exporter.extern("**")
+            exporter.save_pickle("kept", "model.pkl", made)
+        refused(
+            folder, "a program of torch.package", "PackageImporter(FILE).load_pickle(PACKAGE, RESOURCE).state_dict()"
+        )
+        again = torch.package.PackageImporter(str(folder / "model.pt")).load_pickle("kept", "model.pkl")
+        assert set(again.state_dict()) == {"weight", "bias"}
+
+
 def test_nothing_of_ours_stays_in_the_list_of_torch(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save({"model": tensors(), "args": argparse.Namespace(lr=0.1)}, folder / "a.pt")
