@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from eigentoken.numerics.certified.eigen import eigvals
+from eigentoken.numerics.certified.eigen import eig, eigvals
 from eigentoken.numerics.instances.batches import Batch
 from eigentoken.numerics.readings.seen_silences import mirrored_lines
 from eigentoken.theory.language.claims import AlmostEveryConverges, Claim, Converges, Diverges
@@ -101,7 +101,7 @@ def _of_lines(claim: Claim | None, batch: Batch, name: str, score: str) -> Itera
 
 def on_a_line(batch: Batch) -> Tensor:
     """The tokens at their lengths on both sides of the line of an eigenvector of the values, that of the largest modulus."""
-    values, vectors = torch.linalg.eig(batch.named(str(batch.system.value)))
+    values, vectors = eig(batch.named(str(batch.system.value)))
     top = values.abs().argmax(-1)
     line = vectors.real.gather(-1, top[:, None, None].expand(-1, batch.d, 1)).squeeze(-1)
     line = line / torch.linalg.vector_norm(line, dim=-1, keepdim=True).clamp_min(1e-12)
