@@ -36,6 +36,8 @@ RETURNS = 40
 EVALUATIONS, LARGE = 16_000, 1e3
 SLOWEST = 5e-3
 STILL = 1e-5
+#: A multiplier of less has no direction in floats, and a form of which an eigenvalue is less beside another no factor.
+LEAST, SKEWED = 1e-100, 1e-10
 #: Numbers of knots that are tried, and radii.
 FINENESS = (32, 64, 128)
 RADII = ("1/20", "1/50", "1/100", "1/200", "1/500", "1/1500", "1/5000")
@@ -294,7 +296,10 @@ def _slopes(field: Callable[[Floats], Floats], x: Floats, width: float = 1e-6) -
 
 def _rate(slopes: list[Floats], h: float) -> float | None:
     """The rate at which the orbit attracts: of the slowest multiplier but the one along it."""
-    values = np.sort(np.abs(np.linalg.eigvals(_product([_exp(h * J) for J in slopes]))))
+    whole = _product([_exp(h * J) for J in slopes])
+    if not np.isfinite(whole).all():
+        return None
+    values = np.sort(np.abs(np.linalg.eigvals(whole)))
     if len(values) < 2 or abs(values[-1] - 1) > 1e-2 or values[-2] > 1 - 1e-6:
         return None
     rate = float(-np.log(max(values[-2], 1e-12)) / (h * len(slopes)))
@@ -304,13 +309,15 @@ def _rate(slopes: list[Floats], h: float) -> float | None:
 def _exp(matrix: Floats) -> Floats:
     from scipy.linalg import expm
 
-    return np.asarray(expm(matrix))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond the floats is refused where it is used
+        return np.asarray(expm(matrix))
 
 
 def _product(factors: list[Floats]) -> Floats:
     whole = np.eye(len(factors[0]))
-    for each in factors:
-        whole = each @ whole
+    with np.errstate(over="ignore", invalid="ignore"):
+        for each in factors:
+            whole = each @ whole
     return whole
 
 
@@ -321,8 +328,11 @@ def _shapes(slopes: list[Floats], h: float) -> list[Floats] | None:
     """
     count = len(slopes)
     moves = [_exp(h * (slopes[i] + slopes[(i + 1) % count]) / 2) for i in range(count)]
-    multipliers, w = np.linalg.eig(_product(moves).T)
-    if np.linalg.cond(w) > 1e5 or np.abs(multipliers).max() > 1 - 1e-6:
+    whole = _product(moves)
+    if not np.isfinite(whole).all():
+        return None
+    multipliers, w = np.linalg.eig(whole.T)
+    if np.linalg.cond(w) > 1e5 or np.abs(multipliers).max() > 1 - 1e-6 or not np.abs(multipliers).min() > LEAST:
         return None
     steps = np.abs(multipliers) ** (1 / count)
     found = []
@@ -333,8 +343,11 @@ def _shapes(slopes: list[Floats], h: float) -> list[Floats] | None:
     lengths = np.mean([np.linalg.norm(each, axis=0) for each in found], 0)
     forms = [(each / lengths) @ (each / lengths).conj().T for each in found]
     real = [(each.real + each.real.T) / 2 for each in forms]
-    least = min(float(np.linalg.eigvalsh(each)[0]) for each in real)
-    return [each / least for each in real] if least > 0 else None
+    if not np.isfinite(real).all():
+        return None
+    sizes = np.linalg.eigvalsh(np.array(real))
+    least, most = float(sizes.min()), float(sizes.max())
+    return [each / least for each in real] if least > SKEWED * most else None
 
 
 def _rational(value: float) -> Fraction:

@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 from eigentoken.numerics.instances.exact_values import Case
 from eigentoken.numerics.lab import Conjecture, refute
 from eigentoken.numerics.readings import load
 from eigentoken.numerics.readings.periodic_tubes import holds_state, is_tube
-from eigentoken.numerics.readings.tube_proposals import closed_orbit, periodic_tube
+from eigentoken.numerics.readings.tube_proposals import _rate, _shapes, closed_orbit, periodic_tube
 from eigentoken.numerics.recheck.refutations.claim_truths import CLAIM_TRUTH
 from eigentoken.numerics.recheck.refutations.independent_instance import IndependentInstance
 from eigentoken.numerics.recheck.refutations.report import recheck_report
@@ -90,6 +91,13 @@ def test_no_tube_where_tokens_rest(values: Any) -> None:
 def changed(**entries: Any) -> Any:
     instance, tube = turning()
     return is_tube(instance, replace(tube, **entries))
+
+
+@pytest.mark.parametrize("slopes", [np.diag([-1e4, -1.0]), np.array([[-1.0, 1e12], [0.0, -2.0]]), np.diag([1e6, -1.0])])
+def test_what_floats_cannot_show_makes_no_proposal(slopes: np.ndarray) -> None:
+    """A multiplier that is zero in floats, a form without a factor, a product beyond the floats: no tube, and no crash."""
+    assert _shapes([slopes] * 8, 1.0) is None and _rate([slopes] * 8, 1.0) is None
+    assert _shapes([np.diag([-1.0, -2.0])] * 8, 0.1) is not None
 
 
 def test_the_first_arithmetic_refuses_what_is_no_tube() -> None:
