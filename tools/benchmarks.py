@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "benchmarks"
 PAGES = ROOT / "docs" / "tables"
 #: What the recorded run of a benchmark is asked for beside its defaults.
-OPTIONS = {"certified": ["--flint"], "check": ["--slow"], "suite": ["--tests"]}
+OPTIONS = {"certified": ["--flint"], "check": ["--slow"]}
 #: How much worse than the recorded ratio a ratio may be.
 WORSE = 0.15
 STAMP = re.compile(
